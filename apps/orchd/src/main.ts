@@ -1,0 +1,1 @@
+process.stdout.write('orchd 0.1.0\n');

@@ -1,0 +1,33 @@
+// Jest runs as ES modules (`npm run jest`). Unit tests see the sources; end to end tests see the built service.
+const swc = {
+  jsc: {
+    target: 'es2022',
+    parser: { syntax: 'typescript', decorators: true },
+    transform: { legacyDecorator: true, decoratorMetadata: true },
+    keepClassNames: true,
+  },
+  module: { type: 'es6' },
+  sourceMaps: 'inline',
+};
+
+const common = {
+  rootDir: import.meta.dirname,
+  testEnvironment: '<rootDir>/scripts/jest/leak-check-environment.mjs',
+  extensionsToTreatAsEsm: ['.ts'],
+  transform: { '^.+\\.ts$': ['@swc/jest', swc] },
+  modulePathIgnorePatterns: ['/dist/'],
+  moduleNameMapper: {
+    '^(\\.{1,2}/.*)\\.js$': '$1',
+    '^@orchd/storage/testing$': '<rootDir>/libs/storage/src/testing/index.ts',
+    '^@orchd/storage/(memory|wal|redis)$': '<rootDir>/libs/storage/src/adapters/$1/index.ts',
+    '^@orchd/(storage|queue|health)$': '<rootDir>/libs/$1/src/index.ts',
+  },
+};
+
+export default {
+  reporters: ['default', '<rootDir>/scripts/jest/leak-reporter.mjs'],
+  projects: [
+    { ...common, displayName: 'unit', testMatch: ['<rootDir>/libs/**/*.spec.ts', '<rootDir>/apps/**/*.spec.ts'] },
+    { ...common, displayName: 'e2e', testMatch: ['<rootDir>/test/**/*.e2e-spec.ts'] },
+  ],
+};

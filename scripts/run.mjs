@@ -1,0 +1,70 @@
+// Runs one step as a child process and says in one line how it went.
+import { spawn } from 'node:child_process';
+import { dirname } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+/** The root of the workspace; every step runs there, wherever it was typed. */
+export const root = dirname(dirname(fileURLToPath(import.meta.url)));
+
+/** A step that runs longer hangs: it is ended, its children too, and has failed. */
+const HANG_LIMIT_MS = 15 * 60_000;
+
+/**
+ * Resolves with `{ name, ok, seconds, output }` when the step has ended; never rejects.
+ * `quiet` keeps what the step prints for `output`, otherwise it goes to the terminal.
+ */
+export function step(name, command, args, { quiet = false, env = {} } = {}) {
+  const started = performance.now();
+  return new Promise((resolve) => {
+    const child = spawn(command, args, {
+      cwd: root,
+      env: { ...process.env, ...env },
+      stdio: ['ignore', quiet ? 'pipe' : 'inherit', quiet ? 'pipe' : 'inherit'],
+      detached: true,
+    });
+    const chunks = [];
+    child.stdout?.on('data', (chunk) => chunks.push(chunk));
+    child.stderr?.on('data', (chunk) => chunks.push(chunk));
+
+    const end = (signal) => {
+      try {
+        process.kill(-child.pid, signal);
+      } catch {
+        // The group is gone: that is what was wanted.
+      }
+    };
+    const forward = (signal) => {
+      end(signal);
+      process.exitCode = 130;
+    };
+    process.once('SIGINT', forward).once('SIGTERM', forward);
+    const limit = setTimeout(() => {
+      chunks.push(Buffer.from(`${name}: still running after ${HANG_LIMIT_MS / 60_000} minutes, ended as hung\n`));
+      end('SIGKILL');
+    }, HANG_LIMIT_MS);
+
+    const finish = (ok) => {
+      clearTimeout(limit);
+      process.off('SIGINT', forward).off('SIGTERM', forward);
+      resolve({ name, ok, seconds: (performance.now() - started) / 1000, output: Buffer.concat(chunks).toString() });
+    };
+    child.on('error', (error) => {
+      chunks.push(Buffer.from(`${error.message}\n`));
+      finish(false);
+    });
+    child.on('close', (code) => finish(code === 0));
+  });
+}
+
+/** One line per step, the output of a failed one before it. */
+export function report({ name, ok, seconds, output }) {
+  if (!ok && output) process.stdout.write(output.endsWith('\n') ? output : `${output}\n`);
+  console.log(`${ok ? 'ok    ' : 'FAILED'} ${name.padEnd(12)} ${seconds.toFixed(1)} s`);
+}
+
+/** Runs a step in the terminal; a failure ends this process with code 1. */
+export async function run(name, command, args, options) {
+  const result = await step(name, command, args, options);
+  report(result);
+  if (!result.ok) process.exit(process.exitCode || 1);
+}
