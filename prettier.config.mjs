@@ -1,0 +1,1 @@
+export default { printWidth: 140, singleQuote: true };
