@@ -1,1 +1,1 @@
-export {};
+export * from './contract/index.js';

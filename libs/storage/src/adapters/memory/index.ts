@@ -1,1 +1,1 @@
-export {};
+export { MemoryStorageAdapter } from './memory.adapter.js';

@@ -1,0 +1,408 @@
+import { backoffDelayMs, LIMITS, OrchdError } from '../contract/index.js';
+import type {
+  CheckedJob,
+  ExtendOutcome,
+  JobCounts,
+  JobError,
+  JobProgress,
+  JobState,
+  Lease,
+  ListQuery,
+  NackDisposition,
+  PrunePolicy,
+  RequeueReason,
+} from '../contract/index.js';
+import { argumentDigest } from './argument-digest.js';
+import { IdIndex } from './id-index.js';
+import { IncomingJobs, type EnqueuePlan } from './incoming-jobs.js';
+import type { JobEntry, SettleVerb } from './job-entry.js';
+import { Shelves } from './shelves.js';
+import { applyCancel, applyNote, applyRedrive, applySettle, applyStart, mergeLog } from './transitions.js';
+import type { CancelEvent, ClaimEvent, NoteEvent, Now, PromoteEvent, PruneEvent, RedriveEvent, SettleEvent, TableEvent } from './table-event.js';
+
+/** What a settle call came to. */
+export interface Settlement {
+  /** To be kept; null when the call repeats one that was taken already. */
+  readonly event: SettleEvent | null;
+  /** The delivery ended, but not as the caller wished: an ack of a job whose cancellation was requested. */
+  readonly refused: boolean;
+}
+
+const REPEATED: Settlement = { event: null, refused: false };
+const REQUEUE_MESSAGES: Record<RequeueReason, string> = {
+  hung: 'the worker was silent for longer than its heartbeat time-out',
+  lease_expired: 'the lease ended before the job did: its process died or was cut off',
+};
+
+/**
+ * The state machine of all jobs of one storage: pure, synchronous, without a clock of its own. A verb checks, decides, applies and returns
+ * the event it applied; `apply` alone replays a log. Enqueue is in two steps, so that a job is seen only once it is durable (R14):
+ * `prepare` checks and reserves, `commit` shows. Between `beginReplay` and `endReplay` events change jobs but shelve nothing.
+ */
+export class JobTable {
+  readonly #jobs = new Map<string, JobEntry>();
+  readonly #incoming = new IncomingJobs((id) => this.#jobs.get(id));
+  readonly #ids = new IdIndex();
+  readonly #shelves = new Shelves();
+  readonly #random: () => number;
+  #epochFloor: number;
+  #latestMono = 0;
+
+  /** @param options.random uniform in [0, 1), for the jitter of requeues */
+  constructor(options: { epochFloor?: number; random: () => number }) {
+    this.#epochFloor = options.epochFloor ?? 0;
+    this.#random = options.random;
+  }
+
+  /** The latest storage clock seen in an event: where that clock goes on after a replay. */
+  get latestMono(): number {
+    return this.#latestMono;
+  }
+
+  entry(id: string): JobEntry | undefined {
+    return this.#jobs.get(id);
+  }
+
+  counts(): JobCounts {
+    return { ...this.#shelves.counts };
+  }
+
+  // Enqueue -------------------------------------------------------------------------------------------------------------------------
+
+  /** Throws `conflict`; then nothing is reserved. */
+  prepare(jobs: readonly CheckedJob[], now: Now): EnqueuePlan {
+    return this.#incoming.prepare(jobs, now);
+  }
+
+  /** Shows the fresh jobs of a plan. */
+  commit(plan: EnqueuePlan): void {
+    this.#incoming.settle(plan.fresh);
+    for (const entry of plan.fresh) this.#insert(entry);
+  }
+
+  /** The plan could not be kept: as if it had never been. */
+  abandon(plan: EnqueuePlan): void {
+    this.#incoming.abandon(plan.fresh);
+  }
+
+  // Claim ---------------------------------------------------------------------------------------------------------------------------
+
+  /** Due jobs of all queues become ready, in due order, at most 100 a call (R10). */
+  promote(now: Now): PromoteEvent | null {
+    const ids: string[] = [];
+    for (let entry = this.#shelves.nextDue(now); entry !== undefined; entry = this.#shelves.nextDue(now)) {
+      this.#shelves.move(entry, 'ready');
+      if (ids.push(entry.id) === LIMITS.promote) break;
+    }
+    return ids.length === 0 ? null : { kind: 'promote', ids };
+  }
+
+  claim(queue: string, limit: number, now: Now): { readonly event: ClaimEvent; readonly entries: JobEntry[] } | null {
+    const entries: JobEntry[] = [];
+    const leases: Lease[] = [];
+    while (entries.length < limit) {
+      const entry = this.#shelves.takeReady(queue);
+      if (entry === undefined) break;
+      applyStart(entry, this.#nextEpoch(entry), now.wall);
+      entries.push(entry);
+      leases.push({ id: entry.id, epoch: entry.epoch });
+    }
+    return entries.length === 0 ? null : { event: { kind: 'claim', at: now.wall, leases }, entries };
+  }
+
+  hasReady(queue: string): boolean {
+    return this.#shelves.hasReady(queue);
+  }
+
+  /** Ms until the next delayed job is due by the monotonic and by the wall clock, Infinity for none. */
+  untilDue(now: Now): { readonly duration: number; readonly instant: number } {
+    return this.#shelves.untilDue(now);
+  }
+
+  // The end of a delivery: all throw `lease_lost` ------------------------------------------------------------------------------------
+
+  ack(lease: Lease, result: string | null, now: Now): Settlement {
+    const digest = argumentDigest(result);
+    const entry = this.#holder(lease, 'ack', digest);
+    if (entry === null) return REPEATED;
+    if (entry.detail!.cancelRequested) return { event: this.#settle(entry, 'ack', 'cancelled', now, { digest: null }), refused: true };
+    return { event: this.#settle(entry, 'ack', 'done', now, { digest, result }), refused: false };
+  }
+
+  nack(lease: Lease, error: JobError, disposition: NackDisposition, now: Now): Settlement {
+    const retryInMs = 'retryInMs' in disposition ? disposition.retryInMs : null;
+    const digest = argumentDigest(`${error.code} ${retryInMs ?? 'dead'} ${error.message}`);
+    const entry = this.#holder(lease, 'nack', digest);
+    if (entry === null) return REPEATED;
+    const last = retryInMs === null || entry.attempts + 1 >= entry.maxAttempts;
+    const delayMs = retryInMs ?? 0;
+    return { event: this.#settle(entry, 'nack', last ? 'dead' : waiting(delayMs), now, { digest, error, delayMs }), refused: false };
+  }
+
+  release(lease: Lease, inMs: number, now: Now): Settlement {
+    const digest = argumentDigest(String(inMs));
+    const entry = this.#holder(lease, 'release', digest);
+    if (entry === null) return REPEATED;
+    return { event: this.#settle(entry, 'release', waiting(inMs), now, { digest, delayMs: inMs }), refused: false };
+  }
+
+  requeue(lease: Lease, reason: RequeueReason, now: Now): Settlement {
+    const digest = argumentDigest(reason);
+    const entry = this.#holder(lease, 'requeue', digest);
+    return entry === null ? REPEATED : { event: this.#takeAway(entry, reason, digest, now), refused: false };
+  }
+
+  leaseState(lease: Lease): ExtendOutcome {
+    const entry = this.#jobs.get(lease.id);
+    if (entry === undefined || entry.state !== 'active' || entry.epoch !== lease.epoch) return 'lost';
+    return entry.detail!.cancelRequested ? 'cancel_requested' : 'held';
+  }
+
+  /** Adds progress and log lines to a job that is active. */
+  note(id: string, progress: JobProgress | undefined, log: readonly string[]): NoteEvent {
+    const detail = this.#jobs.get(id)!.ensureDetail();
+    const event: NoteEvent = { kind: 'note', id, progress: progress ?? detail.progress, log: mergeLog(detail.log, log) };
+    this.apply(event);
+    return event;
+  }
+
+  // Operators -----------------------------------------------------------------------------------------------------------------------
+
+  /** Null when the cancellation of an active job is requested already. Throws `not_found`, `already_finished`. */
+  cancel(id: string, now: Now): CancelEvent | null {
+    const entry = this.#known(id);
+    if (entry.state === 'done' || entry.state === 'dead' || entry.state === 'cancelled') {
+      throw new OrchdError('already_finished', `job ${id} is already ${entry.state}`);
+    }
+    if (entry.detail?.cancelRequested) return null;
+    const event: CancelEvent = { kind: 'cancel', id, at: now.wall, mono: now.mono };
+    this.apply(event);
+    return event;
+  }
+
+  /** Throws `not_found`, `not_dead`. */
+  redrive(id: string, now: Now): RedriveEvent {
+    const entry = this.#known(id);
+    if (entry.state !== 'dead') throw new OrchdError('not_dead', `job ${id} is ${entry.state}, not dead`);
+    const event: RedriveEvent = { kind: 'redrive', id, at: now.wall };
+    this.apply(event);
+    return event;
+  }
+
+  /** Forgets at most 1,000 jobs (R16). */
+  prune(policy: PrunePolicy, now: Now): PruneEvent | null {
+    const { counts } = this.#shelves;
+    const tooOld = (entry: JobEntry, keepMs: number) => keepMs > 0 && now.mono - entry.detail!.finishedMono > keepMs;
+    const tooMany = () => policy.keepFinished > 0 && counts.done + counts.cancelled > policy.keepFinished;
+    const ids: string[] = [];
+    while (ids.length < LIMITS.prune) {
+      const entry =
+        this.#shelves.takeFinished((finished) => tooMany() || tooOld(finished, policy.keepFinishedMs)) ??
+        this.#shelves.takeDead((dead) => tooOld(dead, policy.keepDeadMs));
+      if (entry === undefined) break;
+      this.#remove(entry);
+      ids.push(entry.id);
+    }
+    return ids.length === 0 ? null : { kind: 'prune', ids };
+  }
+
+  /** Visits jobs behind `cursor`, by id, until `limit` match or `budget` were looked at; `rest` is where to go on, null at the end. */
+  scan(query: ListQuery, cursor: string | null, limit: number, budget: number): { matches: JobEntry[]; rest: string | null } {
+    const matches: JobEntry[] = [];
+    let rest: string | null = null;
+    let seen = 0;
+    this.#ids.walk(cursor, (entry) => {
+      if (matchesQuery(entry, query)) matches.push(entry);
+      if (matches.length < limit && ++seen < budget) return true;
+      rest = entry.id;
+      return false;
+    });
+    return { matches, rest };
+  }
+
+  // Replay --------------------------------------------------------------------------------------------------------------------------
+
+  beginReplay(): void {
+    this.#shelves.replaying = true;
+  }
+
+  /**
+   * Applies an event that this table, or an earlier one on the same log, has decided. Events of jobs that are not there are passed over: a
+   * cleaner may have dropped the segment with the job's record, after the job was pruned or copied further on.
+   */
+  apply(event: TableEvent): void {
+    switch (event.kind) {
+      case 'put':
+        return this.#restore(event.entry);
+      case 'claim':
+        for (const lease of event.leases) this.#replayStart(lease, event.at);
+        return;
+      case 'promote':
+        for (const id of event.ids) this.#replayPromote(id);
+        return;
+      case 'prune':
+        for (const id of event.ids) this.#removeId(id);
+        return;
+      case 'clock':
+        return this.#sawMono(event.mono);
+    }
+    const entry = this.#jobs.get(event.id);
+    if (entry === undefined) return;
+    switch (event.kind) {
+      case 'settle':
+        this.#sawMono(event.mono);
+        applySettle(entry, event);
+        return this.#place(entry, event);
+      case 'cancel':
+        this.#sawMono(event.mono);
+        applyCancel(entry, event);
+        if (entry.state !== 'active') this.#shelves.move(entry, 'cancelled');
+        return;
+      case 'redrive':
+        applyRedrive(entry);
+        return this.#shelves.move(entry, 'ready');
+      case 'note':
+        return applyNote(entry, event);
+    }
+  }
+
+  /**
+   * Every job takes its place, in its own order, and what was active in the boot that ended is taken away from it (R6).
+   *
+   * @returns the events of that, to be kept
+   */
+  endReplay(now: Now, epochFloor: number): SettleEvent[] {
+    this.#shelves.replaying = false;
+    this.#epochFloor = epochFloor;
+    const byState = (...states: JobState[]) => [...this.#jobs.values()].filter((entry) => states.includes(entry.state));
+    const ready = byState('ready').sort((a, b) => a.readySeq - b.readySeq);
+    const delayed = byState('delayed').sort((a, b) => a.due!.seq - b.due!.seq);
+    const finished = byState('done', 'cancelled', 'dead').sort((a, b) => a.detail!.finishedMono - b.detail!.finishedMono);
+    const active = byState('active').sort((a, b) => a.readySeq - b.readySeq);
+    for (const entry of delayed) restartDelay(entry, now);
+    for (const entry of [...ready, ...delayed, ...finished]) this.#shelves.shelve(entry);
+    return active.map((entry) => this.#takeAway(entry, 'lease_expired', null, now));
+  }
+
+  // ---------------------------------------------------------------------------------------------------------------------------------
+
+  #known(id: string): JobEntry {
+    const entry = this.#jobs.get(id);
+    if (entry === undefined) throw new OrchdError('not_found', `there is no job ${id}`);
+    return entry;
+  }
+
+  #nextEpoch(entry: JobEntry): number {
+    return Math.max(entry.epoch + 1, this.#epochFloor);
+  }
+
+  /** The entry, if the lease holds it; null if this very call was taken before (R4). */
+  #holder(lease: Lease, verb: SettleVerb, digest: number): JobEntry | null {
+    const entry = this.#jobs.get(lease.id);
+    if (entry !== undefined && entry.epoch === lease.epoch && entry.state === 'active') return entry;
+    const mark = entry?.detail?.mark;
+    if (mark && mark.epoch === lease.epoch && mark.verb === verb && mark.digest === digest) return null;
+    throw new OrchdError('lease_lost', `the lease of job ${lease.id} with epoch ${lease.epoch} has ended`);
+  }
+
+  #takeAway(entry: JobEntry, reason: RequeueReason, digest: number | null, now: Now): SettleEvent {
+    const n = entry.requeues + 1;
+    const delayMs = n < 3 ? 0 : backoffDelayMs(entry.backoff, n, this.#random);
+    const to = n > entry.maxRequeues ? 'dead' : waiting(delayMs);
+    return this.#settle(entry, 'requeue', to, now, { digest, delayMs, error: { code: reason, message: REQUEUE_MESSAGES[reason] } });
+  }
+
+  #settle(entry: JobEntry, verb: SettleVerb, wanted: JobState, now: Now, rest: SettleArguments): SettleEvent {
+    const to = entry.detail!.cancelRequested ? 'cancelled' : wanted;
+    const event: SettleEvent = {
+      kind: 'settle',
+      verb,
+      id: entry.id,
+      epoch: entry.epoch,
+      nextEpoch: verb === 'requeue' ? this.#nextEpoch(entry) : entry.epoch,
+      to,
+      at: now.wall,
+      mono: now.mono,
+      delayMs: to === 'delayed' ? (rest.delayMs ?? 0) : 0,
+      result: rest.result ?? null,
+      error: rest.error ?? null,
+      digest: rest.digest,
+    };
+    applySettle(entry, event);
+    this.#place(entry, event);
+    return event;
+  }
+
+  #place(entry: JobEntry, event: SettleEvent): void {
+    if (event.to !== 'delayed') return this.#shelves.move(entry, event.to);
+    const { at, mono, delayMs } = event;
+    entry.runAt = at + delayMs;
+    this.#shelves.move(entry, 'delayed', { entry, key: mono + delayMs, seq: 0, delayMs, instant: false, index: 0 });
+  }
+
+  #insert(entry: JobEntry): void {
+    this.#jobs.set(entry.id, entry);
+    this.#ids.add(entry);
+    this.#shelves.add(entry);
+  }
+
+  #restore(entry: JobEntry): void {
+    this.#removeId(entry.id);
+    this.#incoming.learnKey(entry);
+    if (entry.detail !== null) this.#sawMono(entry.detail.finishedMono);
+    this.#insert(entry);
+  }
+
+  #removeId(id: string): void {
+    const entry = this.#jobs.get(id);
+    if (entry !== undefined) this.#remove(entry);
+  }
+
+  #remove(entry: JobEntry): void {
+    this.#jobs.delete(entry.id);
+    this.#ids.remove(entry);
+    this.#shelves.forget(entry);
+    this.#incoming.forgetKey(entry);
+  }
+
+  #replayStart(lease: Lease, at: number): void {
+    const entry = this.#jobs.get(lease.id);
+    if (entry === undefined) return;
+    this.#shelves.move(entry, 'active');
+    applyStart(entry, lease.epoch, at);
+  }
+
+  #replayPromote(id: string): void {
+    const entry = this.#jobs.get(id);
+    if (entry?.state === 'delayed') this.#shelves.move(entry, 'ready');
+  }
+
+  #sawMono(mono: number): void {
+    if (mono > this.#latestMono) this.#latestMono = mono;
+  }
+}
+
+interface SettleArguments {
+  readonly digest: number | null;
+  readonly delayMs?: number;
+  readonly result?: string | null;
+  readonly error?: JobError | null;
+}
+
+function waiting(delayMs: number): JobState {
+  return delayMs > 0 ? 'delayed' : 'ready';
+}
+
+/** R9: the rest of a duration is at most its whole length, whatever the wall clock did meanwhile; an instant stays what it is. */
+function restartDelay(entry: JobEntry, now: Now): void {
+  const due = entry.due!;
+  due.key = due.instant ? entry.runAt : now.mono + Math.min(Math.max(0, entry.runAt - now.wall), due.delayMs);
+}
+
+function matchesQuery(entry: JobEntry, query: ListQuery): boolean {
+  return (
+    (query.state === undefined || entry.state === query.state) &&
+    (query.queue === undefined || entry.queue === query.queue) &&
+    (query.type === undefined || entry.type === query.type)
+  );
+}

@@ -1,0 +1,83 @@
+import type { JobError, JobProgress, JobState, Lease } from '../contract/index.js';
+import type { JobEntry, SettleVerb } from './job-entry.js';
+
+/** Two readings of one moment: the wall clock for instants, the storage's own monotonic clock (it stands still while closed) for durations. */
+export interface Now {
+  readonly wall: number;
+  readonly mono: number;
+}
+
+/**
+ * Everything that ever changes a table. A verb decides, makes one of these and applies it; a log that keeps them in order and applies them
+ * again reaches the same table. Invariant: an event holds the outcome of every decision (epochs, delays, jitter), so that applying it needs
+ * no clock and no chance.
+ */
+export type TableEvent = PutEvent | ClaimEvent | PromoteEvent | SettleEvent | CancelEvent | RedriveEvent | NoteEvent | PruneEvent | ClockEvent;
+
+/** A whole job: as enqueued, or as a copy that stands for all its events before. */
+export interface PutEvent {
+  readonly kind: 'put';
+  readonly entry: JobEntry;
+}
+
+export interface ClaimEvent {
+  readonly kind: 'claim';
+  readonly at: number;
+  readonly leases: readonly Lease[];
+}
+
+export interface PromoteEvent {
+  readonly kind: 'promote';
+  readonly ids: readonly string[];
+}
+
+/** The end of a delivery. */
+export interface SettleEvent {
+  readonly kind: 'settle';
+  readonly verb: SettleVerb;
+  readonly id: string;
+  /** Of the lease that ends, and of the job from now on (a requeue raises it). */
+  readonly epoch: number;
+  readonly nextEpoch: number;
+  readonly to: JobState;
+  readonly at: number;
+  readonly mono: number;
+  /** Where `to` is `delayed`. */
+  readonly delayMs: number;
+  readonly result: string | null;
+  readonly error: JobError | null;
+  /** Of the arguments, for R4; null when no worker asked for it (reap, reopening). */
+  readonly digest: number | null;
+}
+
+export interface CancelEvent {
+  readonly kind: 'cancel';
+  readonly id: string;
+  readonly at: number;
+  readonly mono: number;
+}
+
+export interface RedriveEvent {
+  readonly kind: 'redrive';
+  readonly id: string;
+  readonly at: number;
+}
+
+/** What a delivery tells about itself, whole: it replaces what was told before. */
+export interface NoteEvent {
+  readonly kind: 'note';
+  readonly id: string;
+  readonly progress: JobProgress | null;
+  readonly log: readonly string[];
+}
+
+export interface PruneEvent {
+  readonly kind: 'prune';
+  readonly ids: readonly string[];
+}
+
+/** Carries the storage's monotonic clock over to the next boot when nothing else does. */
+export interface ClockEvent {
+  readonly kind: 'clock';
+  readonly mono: number;
+}

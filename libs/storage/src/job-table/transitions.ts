@@ -1,0 +1,64 @@
+import { LIMITS } from '../contract/index.js';
+import type { JobEntry } from './job-entry.js';
+import type { CancelEvent, NoteEvent, SettleEvent } from './table-event.js';
+
+/** What each event does to the fields of a job, apart from its state and place. Live calls and replay share these. */
+
+export function applyStart(entry: JobEntry, epoch: number, at: number): void {
+  const detail = entry.ensureDetail();
+  entry.epoch = epoch;
+  entry.starts++;
+  detail.startedAt = at;
+  detail.progress = null;
+  detail.mark = null;
+}
+
+/** A delivery that ends in `cancelled` charges nothing: it is the one start more of R2. */
+export function applySettle(entry: JobEntry, event: SettleEvent): void {
+  const detail = entry.ensureDetail();
+  detail.mark = event.digest === null ? null : { epoch: event.epoch, verb: event.verb, digest: event.digest };
+  entry.epoch = event.nextEpoch;
+  if (event.to !== 'cancelled') {
+    if (event.verb === 'nack') entry.attempts++;
+    else if (event.verb === 'requeue') entry.requeues++;
+    else if (event.verb === 'release') entry.releases++;
+  }
+  if (event.error !== null) detail.error = { code: event.error.code, message: event.error.message, at: event.at };
+  detail.result = event.result;
+  if (event.to === 'done' || event.to === 'dead' || event.to === 'cancelled') applyFinish(entry, event);
+}
+
+export function applyCancel(entry: JobEntry, event: CancelEvent): void {
+  const detail = entry.ensureDetail();
+  detail.mark = null;
+  if (entry.state === 'active') detail.cancelRequested = true;
+  else applyFinish(entry, event);
+}
+
+export function applyRedrive(entry: JobEntry): void {
+  const detail = entry.ensureDetail();
+  entry.starts = entry.attempts = entry.requeues = entry.releases = 0;
+  detail.mark = null;
+  detail.finishedAt = null;
+}
+
+export function applyNote(entry: JobEntry, event: NoteEvent): void {
+  const detail = entry.ensureDetail();
+  detail.progress = event.progress;
+  detail.log = event.log;
+}
+
+function applyFinish(entry: JobEntry, moment: { at: number; mono: number }): void {
+  const detail = entry.ensureDetail();
+  detail.finishedAt = moment.at;
+  detail.finishedMono = moment.mono;
+}
+
+/** The lines a job keeps after `added` came: the last ones, each cut. */
+export function mergeLog(kept: readonly string[], added: readonly string[]): readonly string[] {
+  return added.length === 0 ? kept : [...kept, ...added.map(cutLine)].slice(-LIMITS.logLines);
+}
+
+function cutLine(line: string): string {
+  return line.length <= LIMITS.logLine ? line : line.slice(0, LIMITS.logLine).toWellFormed();
+}

@@ -1,0 +1,1 @@
+export { JobTableAdapter, type JobTableAdapterOptions, type Ticket } from './job-table.adapter.js';
