@@ -87,13 +87,13 @@ module.exports = {
       'redis-has-the-rules-in-lua',
       'The Redis adapter decides in Lua, atomically; JobTable beside it would be a second opinion.',
       { path: `${ADAPTERS}redis/`, pathNot: SPEC },
-      { path: `${STORAGE}/job-table/` },
+      { path: `${STORAGE}/(job-table|table-adapter)/` },
     ),
     rule(
       'log-knows-bytes',
       'The log keeps bytes and batches; what a job is, it does not know. Of the contract it takes errors and the clock.',
       { path: LOG, pathNot: SPEC },
-      { path: `${STORAGE}/(contract|job-table)/`, pathNot: `${STORAGE}/contract/(errors|clock)[.]ts$` },
+      { path: `${STORAGE}/(contract|job-table|table-adapter)/`, pathNot: `${STORAGE}/contract/(errors|clock)[.]ts$` },
     ),
     rule(
       'log-is-below-the-adapter',
