@@ -7,16 +7,15 @@ import type {
   JobProgress,
   JobState,
   Lease,
-  ListQuery,
   NackDisposition,
   PrunePolicy,
   RequeueReason,
 } from '../contract/index.js';
 import { argumentDigest } from './argument-digest.js';
-import { IdIndex } from './id-index.js';
-import { IncomingJobs, type EnqueuePlan } from './incoming-jobs.js';
+import type { EnqueuePlan } from './incoming-jobs.js';
 import type { JobEntry, SettleVerb } from './job-entry.js';
-import { Shelves } from './shelves.js';
+import { JobStore } from './job-store.js';
+import type { Shelves } from './shelves.js';
 import { applyCancel, applyNote, applyRedrive, applySettle, applyStart, mergeLog } from './transitions.js';
 import type { CancelEvent, ClaimEvent, NoteEvent, Now, PromoteEvent, PruneEvent, RedriveEvent, SettleEvent, TableEvent } from './table-event.js';
 
@@ -40,27 +39,25 @@ const REQUEUE_MESSAGES: Record<RequeueReason, string> = {
  * `prepare` checks and reserves, `commit` shows. Between `beginReplay` and `endReplay` events change jobs but shelve nothing.
  */
 export class JobTable {
-  readonly #jobs = new Map<string, JobEntry>();
-  readonly #incoming = new IncomingJobs((id) => this.#jobs.get(id));
-  readonly #ids = new IdIndex();
-  readonly #shelves = new Shelves();
+  readonly jobs: JobStore;
+  readonly #shelves: Shelves;
   readonly #random: () => number;
-  #epochFloor: number;
+  #epochFloor = 0;
   #latestMono = 0;
 
-  /** @param options.random uniform in [0, 1), for the jitter of requeues */
-  constructor(options: { epochFloor?: number; random: () => number }) {
-    this.#epochFloor = options.epochFloor ?? 0;
+  /**
+   * @param options.random uniform in [0, 1), for the jitter of requeues
+   * @param options.onForget is told of every job that leaves the table
+   */
+  constructor(options: { random: () => number; onForget?: (entry: JobEntry) => void }) {
     this.#random = options.random;
+    this.jobs = new JobStore(options.onForget);
+    this.#shelves = this.jobs.shelves;
   }
 
   /** The latest storage clock seen in an event: where that clock goes on after a replay. */
   get latestMono(): number {
     return this.#latestMono;
-  }
-
-  entry(id: string): JobEntry | undefined {
-    return this.#jobs.get(id);
   }
 
   counts(): JobCounts {
@@ -71,18 +68,18 @@ export class JobTable {
 
   /** Throws `conflict`; then nothing is reserved. */
   prepare(jobs: readonly CheckedJob[], now: Now): EnqueuePlan {
-    return this.#incoming.prepare(jobs, now);
+    return this.jobs.incoming.prepare(jobs, now);
   }
 
   /** Shows the fresh jobs of a plan. */
   commit(plan: EnqueuePlan): void {
-    this.#incoming.settle(plan.fresh);
-    for (const entry of plan.fresh) this.#insert(entry);
+    this.jobs.incoming.settle(plan.fresh);
+    for (const entry of plan.fresh) this.jobs.insert(entry);
   }
 
   /** The plan could not be kept: as if it had never been. */
   abandon(plan: EnqueuePlan): void {
-    this.#incoming.abandon(plan.fresh);
+    this.jobs.incoming.abandon(plan.fresh);
   }
 
   // Claim ---------------------------------------------------------------------------------------------------------------------------
@@ -153,14 +150,14 @@ export class JobTable {
   }
 
   leaseState(lease: Lease): ExtendOutcome {
-    const entry = this.#jobs.get(lease.id);
+    const entry = this.jobs.get(lease.id);
     if (entry === undefined || entry.state !== 'active' || entry.epoch !== lease.epoch) return 'lost';
     return entry.detail!.cancelRequested ? 'cancel_requested' : 'held';
   }
 
   /** Adds progress and log lines to a job that is active. */
   note(id: string, progress: JobProgress | undefined, log: readonly string[]): NoteEvent {
-    const detail = this.#jobs.get(id)!.ensureDetail();
+    const detail = this.jobs.get(id)!.ensureDetail();
     const event: NoteEvent = { kind: 'note', id, progress: progress ?? detail.progress, log: mergeLog(detail.log, log) };
     this.apply(event);
     return event;
@@ -200,24 +197,10 @@ export class JobTable {
         this.#shelves.takeFinished((finished) => tooMany() || tooOld(finished, policy.keepFinishedMs)) ??
         this.#shelves.takeDead((dead) => tooOld(dead, policy.keepDeadMs));
       if (entry === undefined) break;
-      this.#remove(entry);
+      this.jobs.remove(entry);
       ids.push(entry.id);
     }
     return ids.length === 0 ? null : { kind: 'prune', ids };
-  }
-
-  /** Visits jobs behind `cursor`, by id, until `limit` match or `budget` were looked at; `rest` is where to go on, null at the end. */
-  scan(query: ListQuery, cursor: string | null, limit: number, budget: number): { matches: JobEntry[]; rest: string | null } {
-    const matches: JobEntry[] = [];
-    let rest: string | null = null;
-    let seen = 0;
-    this.#ids.walk(cursor, (entry) => {
-      if (matchesQuery(entry, query)) matches.push(entry);
-      if (matches.length < limit && ++seen < budget) return true;
-      rest = entry.id;
-      return false;
-    });
-    return { matches, rest };
   }
 
   // Replay --------------------------------------------------------------------------------------------------------------------------
@@ -246,7 +229,7 @@ export class JobTable {
       case 'clock':
         return this.#sawMono(event.mono);
     }
-    const entry = this.#jobs.get(event.id);
+    const entry = this.jobs.get(event.id);
     if (entry === undefined) return;
     switch (event.kind) {
       case 'settle':
@@ -274,7 +257,7 @@ export class JobTable {
   endReplay(now: Now, epochFloor: number): SettleEvent[] {
     this.#shelves.replaying = false;
     this.#epochFloor = epochFloor;
-    const byState = (...states: JobState[]) => [...this.#jobs.values()].filter((entry) => states.includes(entry.state));
+    const byState = (...states: JobState[]) => [...this.jobs.oldestFirst()].filter((entry) => states.includes(entry.state));
     const ready = byState('ready').sort((a, b) => a.readySeq - b.readySeq);
     const delayed = byState('delayed').sort((a, b) => a.due!.seq - b.due!.seq);
     const finished = byState('done', 'cancelled', 'dead').sort((a, b) => a.detail!.finishedMono - b.detail!.finishedMono);
@@ -287,7 +270,7 @@ export class JobTable {
   // ---------------------------------------------------------------------------------------------------------------------------------
 
   #known(id: string): JobEntry {
-    const entry = this.#jobs.get(id);
+    const entry = this.jobs.get(id);
     if (entry === undefined) throw new OrchdError('not_found', `there is no job ${id}`);
     return entry;
   }
@@ -298,7 +281,7 @@ export class JobTable {
 
   /** The entry, if the lease holds it; null if this very call was taken before (R4). */
   #holder(lease: Lease, verb: SettleVerb, digest: number): JobEntry | null {
-    const entry = this.#jobs.get(lease.id);
+    const entry = this.jobs.get(lease.id);
     if (entry !== undefined && entry.epoch === lease.epoch && entry.state === 'active') return entry;
     const mark = entry?.detail?.mark;
     if (mark && mark.epoch === lease.epoch && mark.verb === verb && mark.digest === digest) return null;
@@ -340,40 +323,27 @@ export class JobTable {
     this.#shelves.move(entry, 'delayed', { entry, key: mono + delayMs, seq: 0, delayMs, instant: false, index: 0 });
   }
 
-  #insert(entry: JobEntry): void {
-    this.#jobs.set(entry.id, entry);
-    this.#ids.add(entry);
-    this.#shelves.add(entry);
-  }
-
   #restore(entry: JobEntry): void {
     this.#removeId(entry.id);
-    this.#incoming.learnKey(entry);
+    this.jobs.incoming.learnKey(entry);
     if (entry.detail !== null) this.#sawMono(entry.detail.finishedMono);
-    this.#insert(entry);
+    this.jobs.insert(entry);
   }
 
   #removeId(id: string): void {
-    const entry = this.#jobs.get(id);
-    if (entry !== undefined) this.#remove(entry);
-  }
-
-  #remove(entry: JobEntry): void {
-    this.#jobs.delete(entry.id);
-    this.#ids.remove(entry);
-    this.#shelves.forget(entry);
-    this.#incoming.forgetKey(entry);
+    const entry = this.jobs.get(id);
+    if (entry !== undefined) this.jobs.remove(entry);
   }
 
   #replayStart(lease: Lease, at: number): void {
-    const entry = this.#jobs.get(lease.id);
+    const entry = this.jobs.get(lease.id);
     if (entry === undefined) return;
     this.#shelves.move(entry, 'active');
     applyStart(entry, lease.epoch, at);
   }
 
   #replayPromote(id: string): void {
-    const entry = this.#jobs.get(id);
+    const entry = this.jobs.get(id);
     if (entry?.state === 'delayed') this.#shelves.move(entry, 'ready');
   }
 
@@ -397,12 +367,4 @@ function waiting(delayMs: number): JobState {
 function restartDelay(entry: JobEntry, now: Now): void {
   const due = entry.due!;
   due.key = due.instant ? entry.runAt : now.mono + Math.min(Math.max(0, entry.runAt - now.wall), due.delayMs);
-}
-
-function matchesQuery(entry: JobEntry, query: ListQuery): boolean {
-  return (
-    (query.state === undefined || entry.state === query.state) &&
-    (query.queue === undefined || entry.queue === query.queue) &&
-    (query.type === undefined || entry.type === query.type)
-  );
 }

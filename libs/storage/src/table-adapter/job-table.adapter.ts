@@ -54,7 +54,7 @@ export abstract class JobTableAdapter extends StorageAdapter {
   #monoOffset = 0;
   #wakeScheduled = false;
 
-  constructor(options: JobTableAdapterOptions) {
+  constructor(options: JobTableAdapterOptions = {}) {
     super();
     this.clock = options.clock ?? systemClock;
     this.random = options.random ?? Math.random;
@@ -66,6 +66,8 @@ export abstract class JobTableAdapter extends StorageAdapter {
   protected abstract assertTakes(purpose: 'enqueue' | 'settle'): void;
   protected abstract keep(event: TableEvent): Ticket;
   protected abstract keepJobs(entries: readonly JobEntry[]): Ticket;
+  /** The jobs of a ticket are durable and in the table. */
+  protected onShown?(entries: readonly JobEntry[], ticket: Ticket): void;
   /** Resolves when everything kept so far is durable; null when it is. */
   protected abstract barrier(): Promise<void> | null;
   /** False while nothing should be handed out, although jobs are ready. */
@@ -110,6 +112,7 @@ export abstract class JobTableAdapter extends StorageAdapter {
     return ticket.durable().then(
       () => {
         this.table.commit(plan);
+        this.onShown?.(plan.fresh, ticket);
         this.wake();
         return outcomes(plan.entries, plan.fresh);
       },
@@ -159,7 +162,7 @@ export abstract class JobTableAdapter extends StorageAdapter {
   }
 
   protected override doGet(id: string): Promise<JobRecord | null> {
-    const record = this.table.entry(id)?.toRecord() ?? null;
+    const record = this.table.jobs.get(id)?.toRecord() ?? null;
     return this.#shown(() => record);
   }
 
@@ -168,7 +171,7 @@ export abstract class JobTableAdapter extends StorageAdapter {
     const jobs: JobRecord[] = [];
     let cursor = query.cursor ?? null;
     for (;;) {
-      const { matches, rest } = this.table.scan(query, cursor, limit - jobs.length, LIST_STEP);
+      const { matches, rest } = this.table.jobs.scan(query, cursor, limit - jobs.length, LIST_STEP);
       for (const entry of matches) jobs.push(entry.toRecord());
       cursor = rest;
       if (rest === null || jobs.length === limit) break;
@@ -184,7 +187,7 @@ export abstract class JobTableAdapter extends StorageAdapter {
   protected override doCancel(id: string): Promise<JobRecord> {
     this.assertTakes('settle');
     const event = this.table.cancel(id, this.now());
-    const record = this.table.entry(id)!.toRecord();
+    const record = this.table.jobs.get(id)!.toRecord();
     if (event === null) return this.#shown(() => record);
     const durable = this.keep(event).durable();
     if (record.state === 'active') this.emit({ type: 'cancel_requested', lease: { id, epoch: record.epoch } });
@@ -194,7 +197,7 @@ export abstract class JobTableAdapter extends StorageAdapter {
   protected override doRedrive(id: string): Promise<JobRecord> {
     this.assertTakes('enqueue');
     const event = this.table.redrive(id, this.now());
-    const record = this.table.entry(id)!.toRecord();
+    const record = this.table.jobs.get(id)!.toRecord();
     const durable = this.keep(event).durable();
     this.wake();
     return durable.then(() => record);
@@ -245,7 +248,7 @@ export abstract class JobTableAdapter extends StorageAdapter {
 
   #settle(lease: Lease, decide: (now: Now) => Settlement): Ticket {
     this.assertTakes('settle');
-    if (this.table.entry(lease.id)?.detail?.noteUnwritten) this.#writeNote(lease.id);
+    if (this.table.jobs.get(lease.id)?.detail?.noteUnwritten) this.#writeNote(lease.id);
     const { event, refused } = decide(this.now());
     if (event === null) return { written: () => Promise.resolve(), durable: () => this.barrier() ?? Promise.resolve() };
     const ticket = this.keep(event);
@@ -257,7 +260,7 @@ export abstract class JobTableAdapter extends StorageAdapter {
   #note(request: ExtendRequest): void {
     const { id } = request.lease;
     const event = this.table.note(id, request.progress, request.log ?? []);
-    const detail = this.table.entry(id)!.ensureDetail();
+    const detail = this.table.jobs.get(id)!.ensureDetail();
     const { mono } = this.now();
     detail.noteUnwritten = mono - detail.notedMono < NOTE_INTERVAL_MS;
     if (detail.noteUnwritten) return;
@@ -266,7 +269,7 @@ export abstract class JobTableAdapter extends StorageAdapter {
   }
 
   #writeNote(id: string): void {
-    const detail = this.table.entry(id)!.ensureDetail();
+    const detail = this.table.jobs.get(id)!.ensureDetail();
     detail.noteUnwritten = false;
     this.keep({ kind: 'note', id, progress: detail.progress, log: detail.log });
   }
