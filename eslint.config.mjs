@@ -2,34 +2,19 @@
 import js from '@eslint/js';
 import prettier from 'eslint-config-prettier';
 import { defineConfig, globalIgnores } from 'eslint/config';
+import globals from 'globals';
 import tseslint from 'typescript-eslint';
-
-const nodeGlobals = Object.fromEntries(
-  [
-    'AbortController',
-    'AbortSignal',
-    'Buffer',
-    'clearInterval',
-    'clearTimeout',
-    'console',
-    'fetch',
-    'performance',
-    'process',
-    'setTimeout',
-    'URL',
-  ].map((name) => [name, 'readonly']),
-);
 
 export default defineConfig(
   globalIgnores(['**/dist/', '**/node_modules/', 'reports/', 'coverage/']),
   js.configs.recommended,
   {
     files: ['**/*.{js,mjs,cjs}'],
-    languageOptions: { globals: nodeGlobals },
+    languageOptions: { globals: globals.nodeBuiltin },
   },
   {
     files: ['.dependency-cruiser.cjs'],
-    languageOptions: { globals: { module: 'writable' } },
+    languageOptions: { globals: globals.commonjs },
   },
   {
     files: ['**/*.ts'],
@@ -42,7 +27,7 @@ export default defineConfig(
       '@typescript-eslint/no-floating-promises': 'error',
       '@typescript-eslint/no-misused-promises': 'error',
       '@typescript-eslint/return-await': ['error', 'in-try-catch'],
-      '@typescript-eslint/switch-exhaustiveness-check': 'error',
+      '@typescript-eslint/switch-exhaustiveness-check': ['error', { considerDefaultExhaustiveForUnions: true }],
       '@typescript-eslint/no-unused-vars': ['error', { argsIgnorePattern: '^_', varsIgnorePattern: '^_', ignoreRestSiblings: true }],
       // An adapter answers with promises also where its own work is synchronous.
       '@typescript-eslint/require-await': 'off',
