@@ -1,0 +1,40 @@
+import { InvalidArgumentError, LIMITS } from '@orchd/storage';
+
+/** A mark instead of `instanceof`: it holds with two copies of this package in one process, and across a thread boundary by name. */
+const VERDICT = Symbol.for('orchd.verdict');
+
+type Verdict = { readonly verb: 'discard' } | { readonly verb: 'snooze'; readonly inMs: number };
+
+/** Throw it when another attempt would not help: the job is dead at once, error code `discarded`. */
+export class DiscardJob extends Error {
+  override readonly name = 'DiscardJob';
+  readonly [VERDICT]: Verdict = { verb: 'discard' };
+
+  constructor(reason: string, options?: { cause?: unknown }) {
+    super(reason, options);
+  }
+}
+
+/** Throw it when the time has not come: the job comes back `ms` later, no attempt is charged. */
+export class SnoozeJob extends Error {
+  override readonly name = 'SnoozeJob';
+  readonly [VERDICT]: Verdict;
+
+  constructor(ms: number) {
+    if (!Number.isSafeInteger(ms) || ms < 0 || ms > LIMITS.durationMs) {
+      throw new InvalidArgumentError('ms', `must be an integer 0..${LIMITS.durationMs}`);
+    }
+    super(`again in ${ms} ms`);
+    this[VERDICT] = { verb: 'snooze', inMs: ms };
+  }
+}
+
+/** What a thrown value asks for, if it asks for anything. Never throws, whatever was thrown. */
+export function verdictOf(thrown: unknown): Verdict | null {
+  if (typeof thrown !== 'object' || thrown === null) return null;
+  try {
+    return (thrown as { [VERDICT]?: Verdict })[VERDICT] ?? null;
+  } catch {
+    return null;
+  }
+}
