@@ -37,6 +37,8 @@ export interface QueueStats extends PoolSnapshot {
   readonly submitted: number;
 }
 
+const NO_OPTIONS: HandlerOptions = {};
+
 const NO_WORKERS: PoolSnapshot = {
   workers: { configured: 0, healthy: 0, busy: 0, replaced: 0, zombies: 0 },
   retried: 0,
@@ -136,7 +138,7 @@ export class QueueService implements OnModuleDestroy {
   }
 
   #newJob(request: JobRequest, sentAs: unknown): NewJob {
-    const options = this.registry.get(request.type)?.options ?? {};
+    const options = this.registry.get(request.type)?.options ?? NO_OPTIONS;
     const job = toNewJob(request, this.#defaultsFor(options), sentAs);
     if (this.pool && !this.pool.serves(job.queue)) throw new InvalidArgumentError('queue', `'${job.queue}' is not served by this process`);
     if (this.pool && !this.pool.handles(job.type)) throw new InvalidArgumentError('type', `'${job.type}' has no handler in this process`);
@@ -144,12 +146,13 @@ export class QueueService implements OnModuleDestroy {
   }
 
   #defaultsFor({ queue, maxAttempts, backoff }: HandlerOptions): JobDefaults {
-    const { backoff: bounds, ...defaults } = this.#defaults;
+    const own = this.#defaults;
+    if (queue === undefined && maxAttempts === undefined && backoff === undefined) return own;
     return {
-      ...defaults,
-      queue: queue ?? defaults.queue,
-      maxAttempts: maxAttempts ?? defaults.maxAttempts,
-      backoff: { baseMs: backoff?.baseMs ?? bounds.baseMs, capMs: backoff?.capMs ?? bounds.capMs },
+      queue: queue ?? own.queue,
+      maxAttempts: maxAttempts ?? own.maxAttempts,
+      maxRequeues: own.maxRequeues,
+      backoff: { baseMs: backoff?.baseMs ?? own.backoff.baseMs, capMs: backoff?.capMs ?? own.backoff.capMs },
     };
   }
 
