@@ -31,7 +31,6 @@ export default defineConfig(
       '@typescript-eslint/no-unused-vars': ['error', { argsIgnorePattern: '^_', varsIgnorePattern: '^_', ignoreRestSiblings: true }],
       // An adapter answers with promises also where its own work is synchronous.
       '@typescript-eslint/require-await': 'off',
-      // `no-floating-promises` with `void` says "on purpose", which is what we want to read.
       '@typescript-eslint/restrict-template-expressions': ['error', { allowNumber: true, allowBoolean: true }],
       eqeqeq: ['error', 'always', { null: 'ignore' }],
       'max-lines': ['error', { max: 400 }],
@@ -46,6 +45,7 @@ export default defineConfig(
     files: ['**/*.spec.ts', '**/*.e2e-spec.ts', '**/testing/**/*.ts'],
     rules: {
       '@typescript-eslint/no-unsafe-assignment': 'off', // expect.any() and friends are `any`
+      '@typescript-eslint/no-unsafe-argument': 'off',
       '@typescript-eslint/unbound-method': 'off',
     },
   },
