@@ -1,0 +1,215 @@
+import type { Clock } from '../../../contract/clock.js';
+import { OrchdError } from '../../../contract/errors.js';
+import { batchBytes, BatchKind } from './batch-codec.js';
+import { unavailable } from './damage.js';
+import type { Placement } from './placement.js';
+import type { SegmentChain } from './segment-chain.js';
+import type { SyncTimes } from './sync-times.js';
+import { defer, type Deferred, type WaitingBatch } from './waiting-batch.js';
+import { countLines, type WaitingLine } from './waiting-line.js';
+
+/** What one write takes at most, unless a single batch is larger. */
+const FLUSH_BYTES = 2 * 2 ** 20;
+
+export interface GroupCommitParts {
+  line: WaitingLine;
+  chain: SegmentChain;
+  placement: Placement;
+  times: SyncTimes;
+  clock: Clock;
+  /** False: a batch's declared class ends with its write, and nobody will ask whether it was synced. */
+  syncs: boolean;
+  /** Rejects when this process may not begin another segment. */
+  mayGoOn(): Promise<void>;
+  onFailure(error: OrchdError): void;
+  /** A flush is over; `resting`: nothing is left that could be written now. */
+  onFlushed(resting: boolean): void;
+}
+
+/**
+ * The one writer of the log. A flush takes what waits to the disk in one write, and syncs it where somebody asked for that; while the disk
+ * works the next flush fills itself. No timer, and at most one write or sync in flight.
+ *
+ * Invariant: a sync acknowledges only batches whose write had ended before it began.
+ */
+export class GroupCommit {
+  #state: 'idle' | 'scheduled' | 'flushing' | 'failed' = 'idle';
+  /** Handed to a write that has not ended. */
+  #inFlight: WaitingBatch[] = [];
+  /** Written since the last sync. */
+  #unsynced: WaitingBatch[] = [];
+  #syncAsked = false;
+  #syncWaiters: Deferred[] = [];
+  #restWaiters: Deferred[] = [];
+  #lastWritten: number;
+  #lastSynced: number;
+  readonly #buffer = Buffer.allocUnsafeSlow(FLUSH_BYTES);
+
+  constructor(
+    private readonly parts: GroupCommitParts,
+    lastRecord: number,
+  ) {
+    this.#lastWritten = lastRecord;
+    this.#lastSynced = lastRecord;
+  }
+
+  /** Nothing has been written since the last mark of this boot, if anything at all. */
+  endsWithMark = true;
+
+  get allSynced(): boolean {
+    return this.#lastSynced === this.#lastWritten;
+  }
+
+  /** What one turn of the event loop appends goes to the disk together. */
+  schedule(): void {
+    if (this.#state !== 'idle') return;
+    this.#state = 'scheduled';
+    setImmediate(() => void this.#flush());
+  }
+
+  askForSync(): void {
+    this.#syncAsked = true;
+    this.schedule();
+  }
+
+  /** Resolves when all that was written before the call is synced, in every mode. */
+  async syncAll(): Promise<void> {
+    if (this.#state === 'failed') throw new OrchdError('storage_unavailable', 'The log has failed.');
+    if (this.allSynced && this.#inFlight.length === 0) return;
+    const waiter = defer();
+    this.#syncWaiters.push(waiter);
+    this.askForSync();
+    await waiter.promise;
+  }
+
+  /** Resolves when nothing is in flight and nothing waits for which there is room. */
+  async rest(): Promise<void> {
+    if (this.#state === 'failed' || (this.#state === 'idle' && !this.#hasWork())) return;
+    const waiter = defer();
+    this.#restWaiters.push(waiter);
+    this.schedule();
+    await waiter.promise;
+  }
+
+  /** Durability is gone: what is in flight may or may not be on disk, what waits is not, and nothing is written or synced from here on. */
+  fail(error: OrchdError): void {
+    if (this.#state === 'failed') return;
+    this.#state = 'failed';
+    const unknown = new OrchdError('outcome_unknown', `It is not known whether the record is on disk: ${error.message}`, { cause: error });
+    for (const batch of this.#unsynced.concat(this.#inFlight)) batch.nowFailed(unknown);
+    for (const batch of this.parts.line.takeAll()) batch.nowFailed(error);
+    for (const waiter of this.#syncWaiters) waiter.reject(error);
+    for (const waiter of this.#restWaiters) waiter.resolve();
+    this.#unsynced = this.#inFlight = [];
+    this.parts.onFailure(error);
+  }
+
+  async #flush(): Promise<void> {
+    this.#state = 'flushing';
+    try {
+      const first = this.parts.line.next(this.parts.placement.hasRoom);
+      if (first && (await this.#placeFor(first))) await this.#write(first);
+      if (this.#mustSync()) await this.#sync();
+    } catch (error) {
+      this.fail(unavailable('The log cannot be written', error));
+    }
+    if (this.#hasFailed()) return;
+    this.#state = 'idle';
+    const resting = !this.#hasWork();
+    if (!resting) this.schedule();
+    else for (const waiter of this.#restWaiters.splice(0)) waiter.resolve();
+    this.parts.onFlushed(resting);
+  }
+
+  /** False: there is no segment that could take the batch now. */
+  async #placeFor(batch: WaitingBatch): Promise<boolean> {
+    const { line, placement } = this.parts;
+    // A mark says that all before it is synced.
+    if (batch.kind === BatchKind.mark) await this.#sync();
+    if (placement.fitsHere(batch, 0)) return true;
+    // The header of the next segment proves that this one is on disk to its end.
+    await this.#sync();
+    await this.parts.mayGoOn();
+    if (this.#hasFailed()) return false;
+    const outcome = await placement.begin(batch, this.#lastWritten + 1);
+    if (outcome === 'refused') {
+      line.remove(batch);
+      batch.nowFailed(new OrchdError('storage_full', `There is no space for an append of ${batch.bodyBytes} bytes.`));
+    }
+    return outcome === 'begun';
+  }
+
+  /** Writes the batch, and those behind it that fit, in one go. */
+  async #write(first: WaitingBatch): Promise<void> {
+    if (this.#hasFailed()) return;
+    const { chain, line, placement } = this.parts;
+    const { current } = chain;
+    const opening = placement.takeOpening();
+    const buffer = this.#bufferFor(first.bytes + batchBytes(opening.bytes));
+    let last = this.#lastWritten;
+    let end = 0;
+    const encode = (kind: BatchKind, count: number, text: string, bytes: number) => {
+      end = current.codec.encode(buffer, end, { kind, first: last + 1, count, durable: this.#lastSynced }, text, bytes);
+      last += count;
+    };
+    if (opening.bytes > 0) encode(BatchKind.records, countLines(opening.text), opening.text, opening.bytes);
+    for (let batch: WaitingBatch | undefined = first; batch;) {
+      line.remove(batch);
+      this.#inFlight.push(batch);
+      encode(batch.kind, batch.count, batch.text, batch.bodyBytes);
+      const next: WaitingBatch | undefined = line.first;
+      batch = next && end + next.bytes <= buffer.length && placement.fitsHere(next, end) ? next : undefined;
+    }
+    const count = await current.file.write(buffer, end, current.offset);
+    if (this.#hasFailed()) return;
+    if (count !== end) throw new Error(`only ${count} of ${end} bytes were written`);
+    current.offset += end;
+    this.#lastWritten = last;
+    this.#settleWritten(current.segment);
+  }
+
+  #settleWritten(segment: number): void {
+    this.endsWithMark = this.#inFlight.at(-1)?.kind === BatchKind.mark;
+    for (const batch of this.#inFlight) {
+      batch.nowWritten(segment);
+      if (batch.wantsSync) this.#syncAsked = true;
+    }
+    if (this.parts.syncs) this.#unsynced.push(...this.#inFlight);
+    this.#inFlight = [];
+  }
+
+  async #sync(): Promise<void> {
+    if (this.allSynced || this.#hasFailed()) return;
+    const upTo = this.#lastWritten;
+    const waiters = this.#syncWaiters.length;
+    this.#syncAsked = false;
+    const start = this.parts.clock.monoMs();
+    await this.parts.chain.current.file.sync();
+    if (this.#hasFailed()) return;
+    this.parts.times.add(this.parts.clock.monoMs() - start);
+    this.#lastSynced = upTo;
+    const durable = this.#unsynced;
+    this.#unsynced = [];
+    for (const batch of durable) batch.nowDurable();
+    for (const waiter of this.#syncWaiters.splice(0, waiters)) waiter.resolve();
+  }
+
+  #mustSync(): boolean {
+    if (!this.allSynced) return this.#syncAsked;
+    this.#syncAsked = false;
+    for (const waiter of this.#syncWaiters.splice(0)) waiter.resolve();
+    return false;
+  }
+
+  #hasWork(): boolean {
+    return this.#syncAsked || this.parts.line.next(this.parts.placement.hasRoom) !== undefined;
+  }
+
+  #hasFailed(): boolean {
+    return this.#state === 'failed';
+  }
+
+  #bufferFor(bytes: number): Buffer {
+    return bytes <= this.#buffer.length ? this.#buffer : Buffer.allocUnsafeSlow(bytes);
+  }
+}

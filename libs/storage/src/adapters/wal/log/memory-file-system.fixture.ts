@@ -1,0 +1,182 @@
+import { Inode, type MemoryDisk } from './memory-disk.fixture.js';
+import type { FileSystem, OpenFile, OpenFolder } from './file-system.js';
+
+export interface Call {
+  method: string;
+  path: string;
+  /** 1 for the first call of all. */
+  number: number;
+}
+
+/** `short`: a write that stops half way, with no error. Anything else is the `code` of the error. */
+export type Fault = (call: Call) => string | undefined;
+
+/** A process's view of a MemoryDisk. Every call can be made to fail; syncs can be held back. */
+export class MemoryFileSystem implements FileSystem {
+  readonly calls: Call[] = [];
+  fault: Fault = () => undefined;
+  /** Syncs of files wait for it. */
+  gate: Promise<void> | undefined;
+  /** What `timeSync` measures. */
+  syncMs = 1;
+  readonly #life: number;
+
+  constructor(readonly disk: MemoryDisk) {
+    this.#life = disk.life;
+  }
+
+  async makeFolder(path: string): Promise<void> {
+    await this.enter('makeFolder', path);
+    this.disk.folders.add(path);
+  }
+
+  async openFolder(path: string): Promise<OpenFolder> {
+    await this.enter('openFolder', path);
+    return {
+      sync: async () => {
+        await this.enter('syncFolder', path);
+        this.disk.syncFolder(path);
+      },
+      close: async () => undefined,
+    };
+  }
+
+  async list(folder: string): Promise<string[]> {
+    await this.enter('list', folder);
+    return [...this.disk.names.keys()].filter((name) => name.startsWith(`${folder}/`)).map((name) => name.slice(folder.length + 1));
+  }
+
+  async open(path: string, mode: 'read' | 'write' | 'create'): Promise<OpenFile> {
+    await this.enter('open', path);
+    const inode = this.disk.names.get(path);
+    if (mode === 'create') {
+      if (inode) throw systemError('EEXIST', path);
+      return new MemoryFile(this, path, this.#make(path));
+    }
+    if (!inode) throw systemError('ENOENT', path);
+    return new MemoryFile(this, path, inode);
+  }
+
+  async openLocked(path: string): Promise<OpenFile | undefined> {
+    await this.enter('openLocked', path);
+    const inode = this.disk.names.get(path) ?? this.#make(path);
+    if (inode.locked) return undefined;
+    inode.locked = true;
+    return new MemoryFile(this, path, inode, true);
+  }
+
+  async link(from: string, to: string): Promise<void> {
+    await this.enter('link', to);
+    if (this.disk.names.has(to)) throw systemError('EEXIST', to);
+    this.disk.setName(to, this.#inode(from));
+  }
+
+  async rename(from: string, to: string): Promise<void> {
+    await this.enter('rename', to);
+    this.disk.setName(to, this.#inode(from));
+    this.disk.setName(from, undefined);
+  }
+
+  async unlink(path: string): Promise<void> {
+    await this.enter('unlink', path);
+    this.#inode(path);
+    this.disk.setName(path, undefined);
+  }
+
+  async freeBytes(folder: string): Promise<number> {
+    await this.enter('freeBytes', folder);
+    return Math.min(Number.MAX_SAFE_INTEGER, this.disk.capacityBytes - this.disk.usedBytes);
+  }
+
+  /** Returns `short` for a write that is to stop half way. */
+  async enter(method: string, path: string): Promise<'short' | undefined> {
+    if (this.disk.life !== this.#life) throw systemError('ESTALE', path);
+    const call = { method, path, number: this.calls.length + 1 };
+    this.calls.push(call);
+    const fault = this.fault(call);
+    await Promise.resolve();
+    if (this.disk.life !== this.#life) throw systemError('ESTALE', path);
+    if (fault !== undefined && (fault !== 'short' || method !== 'write')) throw systemError(fault === 'short' ? 'EIO' : fault, path);
+    return fault === 'short' ? 'short' : undefined;
+  }
+
+  #inode(path: string): Inode {
+    const inode = this.disk.names.get(path);
+    if (!inode) throw systemError('ENOENT', path);
+    return inode;
+  }
+
+  #make(path: string): Inode {
+    const inode = new Inode();
+    this.disk.setName(path, inode);
+    return inode;
+  }
+}
+
+class MemoryFile implements OpenFile {
+  #open = true;
+
+  constructor(
+    private readonly fs: MemoryFileSystem,
+    private readonly path: string,
+    private readonly inode: Inode,
+    private readonly holdsLock = false,
+  ) {}
+
+  async read(into: Buffer, position: number): Promise<number> {
+    await this.#enter('read');
+    return this.inode.cache.copy(into, 0, position, position + into.length);
+  }
+
+  async write(from: Buffer, length: number, position: number): Promise<number> {
+    const fault = await this.#enter('write');
+    const wanted = fault === 'short' ? Math.floor(length / 2) : length;
+    const count = this.fs.disk.write(this.inode, from.subarray(0, wanted), position);
+    if (count === 0 && wanted > 0) throw systemError('ENOSPC', this.path);
+    return count;
+  }
+
+  async sync(): Promise<void> {
+    try {
+      await this.#enter('sync');
+    } catch (error) {
+      // As Linux does it: what could not be written counts as written; it stays in the cache and never reaches the disk.
+      this.fs.disk.beginSync(this.inode);
+      throw error;
+    }
+    const covered = this.fs.disk.beginSync(this.inode);
+    if (this.fs.gate) {
+      await this.fs.gate;
+      await this.#enter('synced');
+    }
+    this.fs.disk.endSync(covered);
+  }
+
+  timeSync(): number {
+    return this.fs.syncMs;
+  }
+
+  async truncate(length: number): Promise<void> {
+    await this.#enter('truncate');
+    this.fs.disk.truncate(this.inode, length);
+  }
+
+  async size(): Promise<number> {
+    await this.#enter('size');
+    return this.inode.cache.length;
+  }
+
+  async close(): Promise<void> {
+    this.#open = false;
+    if (this.holdsLock) this.inode.locked = false;
+  }
+
+  #enter(method: string): Promise<'short' | undefined> {
+    if (!this.#open) throw systemError('EBADF', this.path);
+    return this.fs.enter(method, this.path);
+  }
+}
+
+export function systemError(code: string, path: string): NodeJS.ErrnoException {
+  return Object.assign(new Error(`${code}: ${path}`), { code });
+}

@@ -1,0 +1,21 @@
+const KEPT = 1024;
+
+/** How long syncs took lately, ms. */
+export class SyncTimes {
+  readonly #times: number[] = [];
+  #next = 0;
+  lastMs = 0;
+
+  add(ms: number): void {
+    this.lastMs = ms;
+    this.#times[this.#next] = ms;
+    this.#next = (this.#next + 1) % KEPT;
+  }
+
+  /** 0 before the first sync. */
+  percentiles(): { p50Ms: number; p99Ms: number } {
+    const sorted = [...this.#times].sort((a, b) => a - b);
+    const at = (share: number) => sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? 0;
+    return { p50Ms: at(0.5), p99Ms: at(0.99) };
+  }
+}

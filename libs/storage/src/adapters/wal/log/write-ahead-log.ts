@@ -1,0 +1,279 @@
+import { OrchdError } from '../../../contract/errors.js';
+import { batchBytes, BatchKind } from './batch-codec.js';
+import { unavailable } from './damage.js';
+import { GroupCommit } from './group-commit.js';
+import type { LogOptions, LogState, LogStats } from './log-options.js';
+import { nextEpochFloor, openFolder, segmentFileBytes, type OpenedFolder } from './opening.js';
+import { Placement } from './placement.js';
+import type { Replay } from './recovery.js';
+import { SegmentChain } from './segment-chain.js';
+import { HEADER_BYTES } from './segment-header.js';
+import { SpareSegments } from './spare-segments.js';
+import { probeSyncs } from './sync-probe.js';
+import { SyncTimes } from './sync-times.js';
+import type { Batch, Reserve, WaitingBatch } from './waiting-batch.js';
+import { WaitingLine } from './waiting-line.js';
+
+export type { Batch, LogOptions, LogState, LogStats, Replay, Reserve };
+
+const IDLE_MS = 100;
+const INTERVAL_SYNC_MS = 50;
+const BOOT_CHECK_MS = 1000;
+const MAX_BATCH_BYTES = 2 ** 20;
+const BATCHES_PER_SEGMENT = 4;
+const DEFAULT_WAITING_BYTES = 8 * 2 ** 20;
+
+/**
+ * A log of text records in a folder, as FORMAT.md describes it. It knows bytes, batches and segments; what a record means is its user's
+ * business.
+ *
+ * `open` -> replay -> `append` ... -> `close`. Once it has failed it stays failed: every append throws `storage_unavailable`.
+ */
+export class WriteAheadLog {
+  /** Epochs handed out by this boot are at least this; above all that any earlier boot can have handed out. */
+  readonly epochFloor: number;
+  /** Number of this opening; the folder's highest. */
+  readonly boot: number;
+
+  /** Room for batches in a segment of this boot, after what the disk allowed. */
+  readonly segmentBytes: number;
+
+  readonly #line: WaitingLine;
+  readonly #spares: SpareSegments;
+  readonly #chain: SegmentChain;
+  readonly #placement: Placement;
+  readonly #commit: GroupCommit;
+  readonly #times = new SyncTimes();
+  readonly #timers = new Map<'idle' | 'sync' | 'boot', () => void>();
+  #failure: OrchdError | undefined;
+  #phase: 'opening' | 'open' | 'closed' = 'opening';
+  /** The last appended batch of the cleaner and of everybody else: the cleaner's may go past the others. */
+  #lastBatch: WaitingBatch | undefined;
+  #lastOfCleaner: WaitingBatch | undefined;
+  #lastAppendMs = 0;
+
+  /**
+   * Resolves when all records of the folder have been handed to `replay` and are on disk, and the log can be appended to. Rejects with
+   * `storage_locked`, `storage_damaged`, `storage_unavailable`, or `storage_full` where not even one segment finds space.
+   */
+  static async open(options: LogOptions, replay: Replay): Promise<WriteAheadLog> {
+    const opened = await openFolder(options, replay);
+    let log: WriteAheadLog | undefined;
+    try {
+      log = new WriteAheadLog(options, opened, await segmentFileBytes(options, opened));
+      await log.#begin();
+      return log;
+    } catch (error) {
+      await log?.close();
+      if (!log) await opened.release();
+      throw unavailable('The log cannot be begun', error);
+    }
+  }
+
+  private constructor(
+    private readonly options: LogOptions,
+    private readonly opened: OpenedFolder,
+    fileBytes: number,
+  ) {
+    const { dir, fs, clock, fsync } = options;
+    const { verdict, folder } = opened;
+    this.boot = verdict.boot + 1;
+    this.epochFloor = nextEpochFloor(verdict.epochFloor, clock.wallMs());
+    this.segmentBytes = fileBytes - HEADER_BYTES;
+    const syncs = fsync === 'always';
+    const limits = {
+      batchBytes: Math.min(MAX_BATCH_BYTES, Math.floor(fileBytes / BATCHES_PER_SEGMENT)),
+      waitingBytes: options.maxWaitingBytes ?? DEFAULT_WAITING_BYTES,
+    };
+    this.#line = new WaitingLine(limits, syncs, () => this.#commit.askForSync());
+    this.#spares = new SpareSegments(fs, dir, fileBytes, clock, {
+      onRoom: () => this.#onRoom(),
+      onStateChange: (state, cause) => options.onStateChange(state, cause),
+      onFailure: (error) => this.#commit.fail(unavailable('The next segment cannot be prepared', error)),
+    });
+    this.#chain = new SegmentChain(fs, dir, folder, this, verdict.segments);
+    this.#placement = new Placement(this.#chain, this.#spares, () => options.preamble());
+    this.#commit = new GroupCommit(
+      {
+        line: this.#line,
+        chain: this.#chain,
+        placement: this.#placement,
+        times: this.#times,
+        clock,
+        syncs,
+        mayGoOn: () => this.#checkBoot(),
+        onFailure: (error) => this.#onFailure(error),
+        onFlushed: (resting) => this.#onFlushed(resting),
+      },
+      verdict.nextRecord - 1,
+    );
+  }
+
+  /**
+   * Takes all records of one call, each ended by a line feed; they come to stand in one batch. Throws at once `storage_full` and
+   * `storage_busy` (`enqueue` only), `storage_unavailable`, `not_open`, `invalid_argument`; what it has taken is refused later only when
+   * the log fails or is closed first, or as an `enqueue` larger than a segment for which there is no space (`storage_full`).
+   */
+  append(records: string, reserve: Reserve = 'settle'): Batch {
+    const refusal = this.refusal(reserve);
+    if (refusal) throw refusal;
+    const batch = this.#line.append(records, reserve);
+    if (reserve === 'cleaner') this.#lastOfCleaner = batch;
+    else this.#lastBatch = batch;
+    this.#lastAppendMs = this.options.clock.monoMs();
+    this.#commit.schedule();
+    return batch;
+  }
+
+  /** Resolves when everything appended so far is durable in the declared class. Rejects as `Batch.durable` does. */
+  async barrier(): Promise<void> {
+    await Promise.all([this.#lastBatch?.durable(), this.#lastOfCleaner?.durable()]);
+  }
+
+  /**
+   * Removes the oldest segment, never the current one. First makes durable, in every mode, that it may be gone, and with it all that the
+   * cleaner appended and all that was written before. When it resolves the name is gone for good.
+   */
+  async removeOldest(segment: number): Promise<void> {
+    this.#assertWorks();
+    if (segment !== this.#chain.oldest || segment === this.#chain.current.segment) {
+      throw new OrchdError('invalid_argument', `Segment ${segment} is not the oldest one, or still written.`);
+    }
+    const cleaned = this.#appendOwn(BatchKind.cleaned, `${segment}\n`);
+    this.#lastOfCleaner = cleaned;
+    await cleaned.written();
+    await this.#commit.syncAll();
+    try {
+      await this.#chain.unlinkOldest();
+    } catch (error) {
+      this.#commit.fail(unavailable(`Segment ${segment} cannot be removed`, error));
+    }
+    this.#assertWorks();
+    if (this.#spares.state === 'full') void this.#spares.fill();
+  }
+
+  stats(): LogStats {
+    const { p50Ms, p99Ms } = this.#times.percentiles();
+    const { current } = this.#chain;
+    return {
+      state: this.state,
+      segments: this.#chain.count,
+      bytes: this.#chain.usedBytes,
+      diskBytes: this.#chain.usedBytes + current.fileBytes - current.offset + this.#spares.bytes,
+      waitingBytes: this.#line.bytes,
+      lastFsyncMs: this.#times.lastMs,
+      fsyncP50Ms: p50Ms,
+      fsyncP99Ms: p99Ms,
+      oldestSegment: this.#chain.oldest,
+      currentSegment: current.segment,
+      currentOffset: current.offset,
+    };
+  }
+
+  get state(): LogState {
+    return this.#failure ? 'failed' : this.#spares.state;
+  }
+
+  /** Writes and syncs all that waits and has room, in every mode, and lets the folder go. What has no room is refused (`storage_full`). */
+  async close(): Promise<void> {
+    if (this.#phase === 'closed') return;
+    const begun = this.#phase === 'open';
+    this.#phase = 'closed';
+    if (begun) await this.#drain();
+    for (const cancel of this.#timers.values()) cancel();
+    await this.#spares.stop();
+    await this.#chain.close();
+    await this.opened.release();
+  }
+
+  async #begin(): Promise<void> {
+    const { clock, warn } = this.options;
+    await this.#spares.adopt(this.opened.contents.spares);
+    await this.#placement.beginBoot(this.opened.verdict.nextRecord);
+    await this.opened.lock.announce(this.boot);
+    const { file, offset } = this.#chain.current;
+    await probeSyncs(file, offset, this.#times, clock, warn);
+    await this.#spares.fill();
+    this.#assertWorks();
+    this.#phase = 'open';
+    this.#setTimer('boot', BOOT_CHECK_MS, () => this.#watchBoot());
+  }
+
+  #assertWorks(): void {
+    if (this.#failure) throw this.#failure;
+  }
+
+  async #drain(): Promise<void> {
+    await this.#commit.rest();
+    // What waits for a spare that is being prepared still gets it.
+    while (this.#line.first && this.state === 'open') {
+      await this.#spares.fill();
+      await this.#commit.rest();
+    }
+    for (const batch of this.#line.takeAll())
+      batch.nowFailed(new OrchdError('storage_full', 'The log was closed while the disk was full.'));
+    this.#appendMark();
+    await this.#commit.rest();
+    // A failure has been told to all that waited; there is nothing left to do about it here.
+    await this.#commit.syncAll().catch(() => undefined);
+  }
+
+  #appendOwn(kind: BatchKind, text: string): WaitingBatch {
+    const batch = this.#line.appendOwn(kind, text);
+    this.#commit.schedule();
+    return batch;
+  }
+
+  /** Where it does not fit it is left out: a mark is not worth a segment. */
+  #appendMark(): void {
+    if (this.#failure || this.#commit.endsWithMark || this.#line.first) return;
+    const { offset, fileBytes } = this.#chain.current;
+    if (offset + this.#placement.openingSpace + batchBytes(0) > fileBytes) return;
+    void this.#appendOwn(BatchKind.mark, '').durable();
+  }
+
+  #onRoom(): void {
+    this.#placement.unblock();
+    this.#commit.schedule();
+  }
+
+  #onFlushed(resting: boolean): void {
+    const { fsync } = this.options;
+    if (this.#phase !== 'open') return;
+    if (fsync === 'interval' && !this.#commit.allSynced) this.#setTimer('sync', INTERVAL_SYNC_MS, () => this.#commit.askForSync());
+    if (resting && fsync !== 'never' && !this.#commit.endsWithMark) this.#setTimer('idle', IDLE_MS, () => this.#onIdleTimer());
+  }
+
+  #onIdleTimer(): void {
+    const idleMs = this.options.clock.monoMs() - this.#lastAppendMs;
+    if (idleMs >= IDLE_MS) this.#appendMark();
+    else this.#setTimer('idle', IDLE_MS - idleMs, () => this.#onIdleTimer());
+  }
+
+  #watchBoot(): void {
+    this.#checkBoot().catch((error: unknown) => this.#commit.fail(unavailable('The log was taken over', error)));
+    if (!this.#failure) this.#setTimer('boot', BOOT_CHECK_MS, () => this.#watchBoot());
+  }
+
+  async #checkBoot(): Promise<void> {
+    const boot = await this.opened.lock.announcedBoot();
+    if (boot === undefined || boot <= this.boot) return;
+    throw new OrchdError('storage_unavailable', `Boot ${boot} has taken over ${this.options.dir}; this one is boot ${this.boot}.`);
+  }
+
+  #onFailure(error: OrchdError): void {
+    this.#failure = error;
+    for (const cancel of this.#timers.values()) cancel();
+    if (this.#phase === 'open') this.options.onStateChange('failed', error);
+  }
+
+  /** One timer of a name at a time; the first one stays. */
+  #setTimer(name: 'idle' | 'sync' | 'boot', ms: number, callback: () => void): void {
+    if (this.#timers.has(name) || this.#phase !== 'open') return;
+    const cancel = this.options.clock.setTimer(ms, () => {
+      this.#timers.delete(name);
+      callback();
+    });
+    this.#timers.set(name, cancel);
+  }
+}
