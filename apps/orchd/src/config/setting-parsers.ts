@@ -1,0 +1,63 @@
+import { QUEUE_PATTERN } from '@orchd/storage';
+import type { QueueSetting } from './settings.js';
+
+/** Reads a setting's text or throws a {@link BadSetting} that says what would have been right. */
+export type SettingParser<T> = (text: string) => T;
+
+export class BadSetting extends Error {}
+
+const INTEGER = /^(?:0|-?[1-9][0-9]*)$/;
+
+/** Decimal digits and nothing else: no sign, exponent, hex, blanks or leading zeroes, of which each reader makes something else. */
+export function integer(min: number, max: number): SettingParser<number> {
+  return (text) => {
+    const value = Number(text);
+    if (!INTEGER.test(text) || value < min || value > max) throw new BadSetting(`must be a whole number ${min}..${max}`);
+    return value;
+  };
+}
+
+export function oneOf<const T extends string>(choices: readonly T[]): SettingParser<T> {
+  return (text) => {
+    const choice = choices.find((candidate) => candidate === text);
+    if (choice === undefined) throw new BadSetting(`must be ${choices.join(' or ')}`);
+    return choice;
+  };
+}
+
+export const onOff: SettingParser<boolean> = (text) => oneOf(['on', 'off'])(text) === 'on';
+
+/** A path or host name; what it names is looked at when it is used. */
+export const plainText: SettingParser<string> = (text) => {
+  if (text.trim() === '' || text.includes('\0')) throw new BadSetting('must not be empty');
+  return text;
+};
+
+export function matching(pattern: RegExp): SettingParser<string> {
+  return (text) => {
+    if (!pattern.test(text)) throw new BadSetting(`must match ${pattern.source}`);
+    return text;
+  };
+}
+
+export const redisUrl: SettingParser<string> = (text) => {
+  const protocol = URL.canParse(text) ? new URL(text).protocol : '';
+  if (protocol !== 'redis:' && protocol !== 'rediss:') throw new BadSetting('must be a URL redis://host:port or rediss://host:port');
+  return text;
+};
+
+/** `name[:workers],...`: the queues a process serves. */
+export function queueList(maxWorkers: number): SettingParser<readonly QueueSetting[]> {
+  const workerCount = integer(1, maxWorkers);
+  return (text) => {
+    const seen = new Set<string>();
+    return text.split(',').map((part) => {
+      const [name = '', workers, ...rest] = part.split(':');
+      if (!QUEUE_PATTERN.test(name) || rest.length > 0)
+        throw new BadSetting('must be name[:workers],... with names of letters, digits, _ and -');
+      if (seen.has(name)) throw new BadSetting(`names the queue ${name} twice`);
+      seen.add(name);
+      return { name, workers: workers === undefined ? null : workerCount(workers) };
+    });
+  };
+}

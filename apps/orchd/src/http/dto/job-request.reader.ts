@@ -1,0 +1,55 @@
+import type { JobRequest } from '@orchd/queue';
+import { DtoReader, isJsonObject, type FieldProblems } from './dto-reader.js';
+import { BackoffDto, GeneralJobDto, ShortJobDto, type JobRequestDto } from './job-request.dto.js';
+import { SIMULATED, SimulatedPayloadDto } from './simulated-payload.dto.js';
+
+const backoff = new DtoReader(BackoffDto);
+const simulatedPayload = new DtoReader(SimulatedPayloadDto);
+const shortJob = new DtoReader(ShortJobDto, { backoff }, 'is not a field of the short form (work_ms, fail_prob, hang_prob)');
+const generalJob = new DtoReader(GeneralJobDto, { backoff });
+
+/** Adds every problem it finds, names prefixed with `path`; the request is good only if it found none. */
+export function readJobRequest(body: unknown, problems: FieldProblems, path = ''): JobRequest {
+  if (!isJsonObject(body)) {
+    problems.set(path.replace(/\.$/, '') || 'body', 'must be a JSON object');
+    return { type: SIMULATED };
+  }
+  return isShortForm(body) ? readShort(body, problems, path) : readGeneral(body, problems, path);
+}
+
+function isShortForm(body: Readonly<Record<string, unknown>>): boolean {
+  return Object.hasOwn(body, 'work_ms') || Object.hasOwn(body, 'fail_prob') || Object.hasOwn(body, 'hang_prob');
+}
+
+function readShort(body: Readonly<Record<string, unknown>>, problems: FieldProblems, path: string): JobRequest {
+  const dto = shortJob.read(body, problems, path);
+  const { work_ms = 0, fail_prob = 0, hang_prob = 0 } = dto;
+  return { ...sharedPart(dto, problems, path), type: SIMULATED, payload: { work_ms, fail_prob, hang_prob } };
+}
+
+function readGeneral(body: Readonly<Record<string, unknown>>, problems: FieldProblems, path: string): JobRequest {
+  const dto = generalJob.read(body, problems, path);
+  if (dto.type === SIMULATED && dto.payload !== undefined) checkSimulatedPayload(dto.payload, problems, path);
+  return { ...sharedPart(dto, problems, path), type: dto.type, payload: dto.payload };
+}
+
+function checkSimulatedPayload(payload: unknown, problems: FieldProblems, path: string): void {
+  if (isJsonObject(payload)) simulatedPayload.read(payload, problems, `${path}payload.`);
+  else problems.set(`${path}payload`, 'must be a JSON object for this type');
+}
+
+function sharedPart(dto: JobRequestDto, problems: FieldProblems, path: string): Omit<JobRequest, 'type' | 'payload'> {
+  if (dto.delay_ms !== undefined && dto.run_at !== undefined) problems.set(`${path}run_at`, 'must not stand beside delay_ms');
+  return {
+    id: dto.id,
+    queue: dto.queue,
+    priority: dto.priority,
+    delayMs: dto.delay_ms,
+    runAt: dto.run_at,
+    maxAttempts: dto.max_attempts,
+    maxRequeues: dto.max_requeues,
+    timeoutMs: dto.timeout_ms,
+    backoff: dto.backoff && { baseMs: dto.backoff.base_ms, capMs: dto.backoff.cap_ms },
+    dedupeKey: dto.dedupe_key,
+  };
+}

@@ -1,0 +1,32 @@
+import { accessSync, constants, mkdirSync, statSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { EXIT } from './exit-codes.js';
+import { StartFailure } from './start-failure.js';
+
+/**
+ * A cheap look before anything listens: the folder exists (made with mode 0700 if need be), is a folder, and may be read and written.
+ * Nothing in it is opened, so a folder that belongs to a running process stays untouched.
+ */
+export function prepareDataDir(dir: string): void {
+  const path = resolve(dir);
+  try {
+    mkdirSync(path, { recursive: true, mode: 0o700 });
+    if (!statSync(path).isDirectory()) throw new Error('it is not a folder');
+    accessSync(path, constants.R_OK | constants.W_OK | constants.X_OK);
+  } catch (error) {
+    throw new StartFailure(EXIT.storageFailed, `cannot use the data folder ${path} (--data-dir): ${reason(error)}`, { cause: error });
+  }
+}
+
+const REASONS: Readonly<Record<string, string>> = {
+  EACCES: 'permission denied',
+  EEXIST: 'it is not a folder',
+  ENOTDIR: 'a part of its path is not a folder',
+  EROFS: 'the file system is read-only',
+  ENOSPC: 'the disk is full',
+};
+
+function reason(error: unknown): string {
+  const { code = '', message } = error as NodeJS.ErrnoException;
+  return REASONS[code] ?? message;
+}

@@ -1,0 +1,160 @@
+import { NestFactory } from '@nestjs/core';
+import type { NestFastifyApplication } from '@nestjs/platform-fastify';
+import { WorkerPool } from '@orchd/queue';
+import { StorageAdapter } from '@orchd/storage';
+import type { AddressInfo } from 'node:net';
+import { AppModule } from '../app.module.js';
+import type { Settings } from '../config/settings.js';
+import { VERSION } from '../config/version.js';
+import { createHttpAdapter } from '../http/http-adapter.js';
+import { serveOpenApi } from '../http/openapi/openapi-document.js';
+import type { Logger } from '../logging/logger.js';
+import { NestLogger } from '../logging/nest-logger.js';
+import { prepareDataDir } from './data-dir.js';
+import { EXIT, type ExitCode } from './exit-codes.js';
+import { ServicePhase } from './service-phase.js';
+import { listenFailure, storageFailure } from './start-failure.js';
+
+/** After the grace time the process ends, whatever is still open. */
+const FORCED_END_MS = 2000;
+
+/**
+ * The life of one service process, as a page:
+ *
+ *     data folder usable?  ->  listen (503 starting)  ->  lock, replay  ->  workers  ->  running
+ *     signal | storage failed  ->  draining: jobs finish or are given back  ->  port closed  ->  storage closed  ->  exit code
+ *
+ * Safe because the port is bound before the log is opened: a second process on the same port ends before it could requeue anybody's jobs,
+ * and one on the same folder is refused by the lock before it wrote a byte.
+ */
+export class Service {
+  readonly #phase = new ServicePhase();
+  readonly #exited: Promise<ExitCode>;
+  #exit!: (code: ExitCode) => void;
+  #app: NestFastifyApplication | null = null;
+  #ending = false;
+
+  constructor(
+    private readonly settings: Settings,
+    private readonly log: Logger,
+  ) {
+    this.#exited = new Promise((resolve) => (this.#exit = resolve));
+  }
+
+  /** Resolves with the exit code when the service has ended. Rejects with a `StartFailure` when it could not start. */
+  async run(): Promise<ExitCode> {
+    const { settings } = this;
+    if (settings.storage === 'wal') prepareDataDir(settings.dataDir);
+    const app = await this.#create();
+    try {
+      await this.#listen(app);
+      await this.#openStorage(app);
+    } catch (error) {
+      if (!this.#ending) {
+        await app.close();
+        throw error;
+      }
+    }
+    return this.#exited;
+  }
+
+  /** Ends the service in order, once. A second call ends the grace time of running jobs. */
+  end(why: string, code: ExitCode): void {
+    if (this.#ending) {
+      this.log.warn(`${why} again: running jobs are given back now`);
+      this.#pool()?.hurry();
+      return;
+    }
+    this.#ending = true;
+    this.#phase.advanceTo('draining');
+    const graceMs = this.settings.shutdownGraceMs;
+    this.log.info({ grace_ms: graceMs }, `${why}: shutting down`);
+    setTimeout(() => {
+      this.log.error('shutting down took too long: the process ends now');
+      this.#exit(code);
+    }, graceMs + FORCED_END_MS).unref();
+    void this.#close(code);
+  }
+
+  async #close(code: ExitCode): Promise<void> {
+    try {
+      await this.#app?.close();
+      this.log.info('stopped');
+    } catch (error) {
+      this.log.error({ err: error }, 'shutting down failed');
+    }
+    this.#exit(code);
+  }
+
+  async #create(): Promise<NestFastifyApplication> {
+    const module = AppModule.forRoot(this.settings, {
+      warn: (message, details) => this.log.warn(details, message),
+      onReplay: (done, total) => this.log.info({ done, total }, 'replaying the log'),
+    });
+    const options = { logger: new NestLogger(this.log), bodyParser: false, abortOnError: false };
+    try {
+      const app = await NestFactory.create<NestFastifyApplication>(module, createHttpAdapter(this.#phase), options);
+      serveOpenApi(app);
+      this.#app = app;
+      return app;
+    } catch (error) {
+      throw storageFailure(error);
+    }
+  }
+
+  async #listen(app: NestFastifyApplication): Promise<void> {
+    const { host, port } = this.settings;
+    await app.init();
+    try {
+      await app.getHttpAdapter().getInstance().listen({ host, port });
+    } catch (error) {
+      throw listenFailure(error as NodeJS.ErrnoException, host, port);
+    }
+    const address = app.getHttpServer().address() as AddressInfo;
+    this.log.info({ host: address.address, port: address.port }, 'listening');
+  }
+
+  async #openStorage(app: NestFastifyApplication): Promise<void> {
+    const storage = app.get(StorageAdapter);
+    storage.subscribe((event) => {
+      if (event.type === 'failed') this.#storageFailed(event.error);
+    });
+    try {
+      await storage.open();
+    } catch (error) {
+      throw storageFailure(error);
+    }
+    if (this.#ending) return;
+    this.#pool()?.start();
+    this.#phase.advanceTo('running');
+    this.#logStart(storage);
+  }
+
+  /** Durability is gone: nothing more is promised, what runs is given up, and a supervisor starts a new process. */
+  #storageFailed(error: Error): void {
+    this.log.fatal({ err: error }, 'the storage failed');
+    this.end('storage failed', EXIT.storageFailed);
+  }
+
+  #logStart(storage: StorageAdapter): void {
+    const { host, role, queues, workers } = this.settings;
+    const { kind, durability } = storage.capabilities;
+    const { port } = this.#app!.getHttpServer().address() as AddressInfo;
+    const configured = queues.map(({ name, workers: own }) => `${name}:${own ?? workers}`).join(',');
+    this.log.info(
+      {
+        version: VERSION,
+        url: `http://${host.includes(':') ? `[${host}]` : host}:${port}`,
+        storage: kind,
+        durability,
+        role,
+        workers: configured,
+      },
+      `orchd ${VERSION} is ready on ${host}:${port}`,
+    );
+  }
+
+  #pool(): WorkerPool | null {
+    return this.settings.role === 'api' ? null : (this.#app?.get(WorkerPool) ?? null);
+  }
+}

@@ -1,0 +1,29 @@
+import { pino, destination, type DestinationStream, type Logger } from 'pino';
+import pretty from 'pino-pretty';
+
+export type { Logger };
+
+/** JSON lines, or readable ones when a person looks at them. Payloads, results and keys of jobs are never logged. */
+export function createLogger(stdout: { readonly isTTY: boolean; readonly fd: number }): {
+  readonly log: Logger;
+  readonly flush: () => void;
+} {
+  const stream = stdout.isTTY ? prettyStream() : destination({ fd: stdout.fd, sync: false });
+  // A reader that goes away (`orchd | head`) costs its lines, not the service.
+  (stream as NodeJS.EventEmitter & DestinationStream).on('error', () => undefined);
+  const log = pino({ base: null, timestamp: pino.stdTimeFunctions.isoTime, formatters: { level: (level) => ({ level }) } }, stream);
+  return { log, flush: () => flush(stream) };
+}
+
+function prettyStream(): DestinationStream {
+  return pretty({ colorize: true, translateTime: 'SYS:HH:MM:ss.l', ignore: 'pid,hostname', sync: true });
+}
+
+/** Lines are written behind the event loop's back so that a slow reader delays nothing; before the process ends they must be out. */
+function flush(stream: DestinationStream): void {
+  try {
+    (stream as { flushSync?: () => void }).flushSync?.();
+  } catch {
+    // The reader is gone or the stream never opened: there is nobody to tell.
+  }
+}

@@ -1,0 +1,15 @@
+import { setTimeout } from 'node:timers/promises';
+
+const POLL_MS = 5;
+const LIMIT_MS = 20_000;
+
+/** Asks again and again until the answer is true (or any other truthy value, which is returned). What it throws ends the waiting. */
+export async function eventually<T>(what: string, ask: () => Promise<T> | T, limitMs = LIMIT_MS): Promise<NonNullable<T>> {
+  const deadline = performance.now() + limitMs;
+  for (;;) {
+    const answer = await ask();
+    if (answer) return answer;
+    if (performance.now() > deadline) throw new Error(`waited ${limitMs} ms in vain for: ${what}`);
+    await setTimeout(POLL_MS);
+  }
+}
