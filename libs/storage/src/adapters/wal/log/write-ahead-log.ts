@@ -115,14 +115,28 @@ export class WriteAheadLog {
    * the log fails or is closed first, or as an `enqueue` larger than a segment for which there is no space (`storage_full`).
    */
   append(records: string, reserve: Reserve = 'settle'): Batch {
-    const refusal = this.refusal(reserve);
-    if (refusal) throw refusal;
+    this.assertTakes(reserve);
     const batch = this.#line.append(records, reserve);
     if (reserve === 'cleaner') this.#lastOfCleaner = batch;
     else this.#lastBatch = batch;
     this.#lastAppendMs = this.options.clock.monoMs();
     this.#commit.schedule();
     return batch;
+  }
+
+  /** Throws what `append` would throw for a record of no size. */
+  assertTakes(reserve: Reserve): void {
+    const refusal = this.#refusal(reserve);
+    if (refusal) throw refusal;
+  }
+
+  takes(reserve: Reserve): boolean {
+    return this.#refusal(reserve) === undefined;
+  }
+
+  /** Nothing is outstanding: `barrier` would resolve at once. */
+  get isDurable(): boolean {
+    return (this.#lastBatch?.isDurable ?? true) && (this.#lastOfCleaner?.isDurable ?? true);
   }
 
   /** Resolves when everything appended so far is durable in the declared class. Rejects as `Batch.durable` does. */
@@ -197,6 +211,14 @@ export class WriteAheadLog {
     this.#assertWorks();
     this.#phase = 'open';
     this.#setTimer('boot', BOOT_CHECK_MS, () => this.#watchBoot());
+  }
+
+  #refusal(reserve: Reserve): OrchdError | undefined {
+    if (this.#failure) return this.#failure;
+    if (this.#phase !== 'open') return new OrchdError('not_open', 'The log is not open.');
+    if (reserve !== 'enqueue') return undefined;
+    if (this.#spares.state === 'full') return new OrchdError('storage_full', 'The disk is full.');
+    return this.#line.isFull ? new OrchdError('storage_busy', `${this.#line.bytes} bytes are waiting for the disk.`) : undefined;
   }
 
   #assertWorks(): void {
