@@ -119,7 +119,8 @@ export function checkText(field: string, text: string): void {
 
 function checkDedupeKey(key: string): void {
   checkText('dedupeKey', key);
-  if (key.length === 0 || key.length > DEDUPE_KEY_MAX) throw new InvalidArgumentError('dedupeKey', `must have 1..${DEDUPE_KEY_MAX} characters`);
+  if (key.length === 0 || key.length > DEDUPE_KEY_MAX)
+    throw new InvalidArgumentError('dedupeKey', `must have 1..${DEDUPE_KEY_MAX} characters`);
 }
 
 function checkBackoff(backoff: BackoffBounds): BackoffBounds {
@@ -133,6 +134,7 @@ function checkPattern(field: string, value: string, pattern: RegExp): void {
 }
 
 function checkInteger(field: string, value: number, min: number, max: number): number {
-  if (!Number.isSafeInteger(value) || value < min || value > max) throw new InvalidArgumentError(field, `must be an integer ${min}..${max}`);
+  if (!Number.isSafeInteger(value) || value < min || value > max)
+    throw new InvalidArgumentError(field, `must be an integer ${min}..${max}`);
   return value;
 }

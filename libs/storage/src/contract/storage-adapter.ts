@@ -1,4 +1,15 @@
-import { checkClaim, checkEnqueue, checkError, checkExtend, checkId, checkLease, checkList, checkNack, checkPrune, checkText } from './arguments.js';
+import {
+  checkClaim,
+  checkEnqueue,
+  checkError,
+  checkExtend,
+  checkId,
+  checkLease,
+  checkList,
+  checkNack,
+  checkPrune,
+  checkText,
+} from './arguments.js';
 import { checkDuration, checkLimit } from './arguments.js';
 import { OrchdError } from './errors.js';
 import { LIMITS, type JobError, type JobRecord, type Lease } from './job-record.js';
@@ -194,7 +205,7 @@ export abstract class StorageAdapter {
     try {
       return action();
     } catch (error) {
-      return Promise.reject(error as Error);
+      return Promise.reject(error instanceof Error ? error : new Error('an adapter threw no Error', { cause: error }));
     }
   }
 }

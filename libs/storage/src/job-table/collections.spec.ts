@@ -1,8 +1,8 @@
 import { DEFAULT_BACKOFF } from '../contract/index.js';
-import { DueHeap, type DueItem } from './due-heap.js';
+import { DueHeap } from './due-heap.js';
 import { Fifo } from './fifo.js';
 import { IdIndex } from './id-index.js';
-import { JobEntry } from './job-entry.js';
+import { JobEntry, type DueItem } from './job-entry.js';
 import { ReadyLanes } from './ready-lanes.js';
 import { seededRandom } from './seeded-random.fixture.js';
 

@@ -1,18 +1,4 @@
-import type { JobEntry } from './job-entry.js';
-
-/** A job's place in a heap of due times. */
-export interface DueItem {
-  readonly entry: JobEntry;
-  /** When it is due, by the clock of its heap. */
-  key: number;
-  /** Breaks ties: first come, first due. */
-  seq: number;
-  /** The whole length of the delay, ms; on reopening the rest is never longer (R9). */
-  readonly delayMs: number;
-  /** Due at an instant (`runAt`), not after a duration. */
-  readonly instant: boolean;
-  index: number;
-}
+import type { DueItem } from './job-entry.js';
 
 /** Binary heap, earliest first; an item knows its index, so that a cancelled job leaves at once however far away its due time is. */
 export class DueHeap {

@@ -81,8 +81,8 @@ export class IncomingJobs {
 function newEntry(job: CheckedJob, now: Now): JobEntry {
   const keys: JobKeys | null =
     job.dedupeKey === null && job.fingerprint === null ? null : { dedupeKey: job.dedupeKey, fingerprint: job.fingerprint };
-  const instant = job.runAt !== null;
-  const delayMs = instant ? Math.max(0, job.runAt! - now.wall) : job.delayMs;
+  const { runAt } = job;
+  const delayMs = runAt === null ? job.delayMs : Math.max(0, runAt - now.wall);
   const entry = new JobEntry(
     job.id,
     job.queue,
@@ -99,7 +99,7 @@ function newEntry(job: CheckedJob, now: Now): JobEntry {
   );
   if (delayMs > 0) {
     entry.state = 'delayed';
-    entry.due = { entry, key: instant ? job.runAt! : now.mono + delayMs, seq: 0, delayMs, instant, index: 0 };
+    entry.due = { entry, key: runAt ?? now.mono + delayMs, seq: 0, delayMs, instant: runAt !== null, index: 0 };
   }
   return entry;
 }

@@ -1,5 +1,4 @@
 import type { BackoffBounds, JobProgress, JobRecord, JobState, RecordedError } from '../contract/index.js';
-import type { DueItem } from './due-heap.js';
 
 /** What only some jobs have, kept apart so that a waiting job stays small. */
 export interface JobKeys {
@@ -31,6 +30,20 @@ export interface JobDetail {
   result: string | null;
   error: RecordedError | null;
   mark: SettleMark | null;
+}
+
+/** A job's place in a heap of due times. */
+export interface DueItem {
+  readonly entry: JobEntry;
+  /** When it is due, by the clock of its heap. */
+  key: number;
+  /** Breaks ties: first come, first due. */
+  seq: number;
+  /** The whole length of the delay, ms; on reopening the rest is never longer (R9). */
+  readonly delayMs: number;
+  /** Due at an instant (`runAt`), not after a duration. */
+  readonly instant: boolean;
+  index: number;
 }
 
 /** One job as the table keeps it. Mutable, and never shown outside: readers get `toRecord()`. */
@@ -98,7 +111,7 @@ export class JobEntry {
       releases: this.releases,
       timeoutMs: this.timeoutMs,
       backoff: this.backoff,
-      cancelRequested: detail !== null && detail.cancelRequested,
+      cancelRequested: detail?.cancelRequested ?? false,
       createdAt: this.createdAt,
       runAt: this.runAt,
       startedAt: detail === null ? null : detail.startedAt,

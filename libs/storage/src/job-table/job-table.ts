@@ -17,7 +17,17 @@ import type { JobEntry, SettleVerb } from './job-entry.js';
 import { JobStore } from './job-store.js';
 import type { Shelves } from './shelves.js';
 import { applyCancel, applyNote, applyRedrive, applySettle, applyStart, mergeLog } from './transitions.js';
-import type { CancelEvent, ClaimEvent, NoteEvent, Now, PromoteEvent, PruneEvent, RedriveEvent, SettleEvent, TableEvent } from './table-event.js';
+import type {
+  CancelEvent,
+  ClaimEvent,
+  NoteEvent,
+  Now,
+  PromoteEvent,
+  PruneEvent,
+  RedriveEvent,
+  SettleEvent,
+  TableEvent,
+} from './table-event.js';
 
 /** What a settle call came to. */
 export interface Settlement {
@@ -86,12 +96,12 @@ export class JobTable {
 
   /** Due jobs of all queues become ready, in due order, at most 100 a call (R10). */
   promote(now: Now): PromoteEvent | null {
-    const ids: string[] = [];
+    const leases: Lease[] = [];
     for (let entry = this.#shelves.nextDue(now); entry !== undefined; entry = this.#shelves.nextDue(now)) {
       this.#shelves.move(entry, 'ready');
-      if (ids.push(entry.id) === LIMITS.promote) break;
+      if (leases.push({ id: entry.id, epoch: entry.epoch }) === LIMITS.promote) break;
     }
-    return ids.length === 0 ? null : { kind: 'promote', ids };
+    return leases.length === 0 ? null : { kind: 'promote', leases };
   }
 
   claim(queue: string, limit: number, now: Now): { readonly event: ClaimEvent; readonly entries: JobEntry[] } | null {
@@ -151,14 +161,21 @@ export class JobTable {
 
   leaseState(lease: Lease): ExtendOutcome {
     const entry = this.jobs.get(lease.id);
-    if (entry === undefined || entry.state !== 'active' || entry.epoch !== lease.epoch) return 'lost';
+    if (entry?.state !== 'active' || entry.epoch !== lease.epoch) return 'lost';
     return entry.detail!.cancelRequested ? 'cancel_requested' : 'held';
   }
 
   /** Adds progress and log lines to a job that is active. */
   note(id: string, progress: JobProgress | undefined, log: readonly string[]): NoteEvent {
-    const detail = this.jobs.get(id)!.ensureDetail();
-    const event: NoteEvent = { kind: 'note', id, progress: progress ?? detail.progress, log: mergeLog(detail.log, log) };
+    const entry = this.jobs.get(id)!;
+    const detail = entry.ensureDetail();
+    const event: NoteEvent = {
+      kind: 'note',
+      id,
+      epoch: entry.epoch,
+      progress: progress ?? detail.progress,
+      log: mergeLog(detail.log, log),
+    };
     this.apply(event);
     return event;
   }
@@ -168,11 +185,11 @@ export class JobTable {
   /** Null when the cancellation of an active job is requested already. Throws `not_found`, `already_finished`. */
   cancel(id: string, now: Now): CancelEvent | null {
     const entry = this.#known(id);
-    if (entry.state === 'done' || entry.state === 'dead' || entry.state === 'cancelled') {
+    if (isFinal(entry.state)) {
       throw new OrchdError('already_finished', `job ${id} is already ${entry.state}`);
     }
     if (entry.detail?.cancelRequested) return null;
-    const event: CancelEvent = { kind: 'cancel', id, at: now.wall, mono: now.mono };
+    const event: CancelEvent = { kind: 'cancel', id, epoch: entry.epoch, at: now.wall, mono: now.mono };
     this.apply(event);
     return event;
   }
@@ -181,7 +198,7 @@ export class JobTable {
   redrive(id: string, now: Now): RedriveEvent {
     const entry = this.#known(id);
     if (entry.state !== 'dead') throw new OrchdError('not_dead', `job ${id} is ${entry.state}, not dead`);
-    const event: RedriveEvent = { kind: 'redrive', id, at: now.wall };
+    const event: RedriveEvent = { kind: 'redrive', id, epoch: entry.epoch, at: now.wall };
     this.apply(event);
     return event;
   }
@@ -211,7 +228,8 @@ export class JobTable {
 
   /**
    * Applies an event that this table, or an earlier one on the same log, has decided. Events of jobs that are not there are passed over: a
-   * cleaner may have dropped the segment with the job's record, after the job was pruned or copied further on.
+   * cleaner may have dropped the segment with the job's record, after the job was pruned or copied further on. So are events that a job has
+   * behind it: on a full disk a cleaner's copy may overtake them.
    */
   apply(event: TableEvent): void {
     switch (event.kind) {
@@ -221,31 +239,20 @@ export class JobTable {
         for (const lease of event.leases) this.#replayStart(lease, event.at);
         return;
       case 'promote':
-        for (const id of event.ids) this.#replayPromote(id);
+        for (const lease of event.leases) this.#replayPromote(lease);
         return;
       case 'prune':
         for (const id of event.ids) this.#removeId(id);
         return;
       case 'clock':
         return this.#sawMono(event.mono);
-    }
-    const entry = this.jobs.get(event.id);
-    if (entry === undefined) return;
-    switch (event.kind) {
       case 'settle':
-        this.#sawMono(event.mono);
-        applySettle(entry, event);
-        return this.#place(entry, event);
       case 'cancel':
-        this.#sawMono(event.mono);
-        applyCancel(entry, event);
-        if (entry.state !== 'active') this.#shelves.move(entry, 'cancelled');
-        return;
       case 'redrive':
-        applyRedrive(entry);
-        return this.#shelves.move(entry, 'ready');
-      case 'note':
-        return applyNote(entry, event);
+      case 'note': {
+        const entry = this.jobs.get(event.id);
+        if (entry?.epoch === event.epoch) this.#applyTo(entry, event);
+      }
     }
   }
 
@@ -282,9 +289,9 @@ export class JobTable {
   /** The entry, if the lease holds it; null if this very call was taken before (R4). */
   #holder(lease: Lease, verb: SettleVerb, digest: number): JobEntry | null {
     const entry = this.jobs.get(lease.id);
-    if (entry !== undefined && entry.epoch === lease.epoch && entry.state === 'active') return entry;
+    if (entry?.epoch === lease.epoch && entry.state === 'active') return entry;
     const mark = entry?.detail?.mark;
-    if (mark && mark.epoch === lease.epoch && mark.verb === verb && mark.digest === digest) return null;
+    if (mark?.epoch === lease.epoch && mark.verb === verb && mark.digest === digest) return null;
     throw new OrchdError('lease_lost', `the lease of job ${lease.id} with epoch ${lease.epoch} has ended`);
   }
 
@@ -323,6 +330,24 @@ export class JobTable {
     this.#shelves.move(entry, 'delayed', { entry, key: mono + delayMs, seq: 0, delayMs, instant: false, index: 0 });
   }
 
+  #applyTo(entry: JobEntry, event: SettleEvent | CancelEvent | RedriveEvent | NoteEvent): void {
+    if (event.kind === 'note') return applyNote(entry, event);
+    if (event.kind === 'redrive') {
+      if (entry.state !== 'dead') return;
+      applyRedrive(entry);
+      return this.#shelves.move(entry, 'ready');
+    }
+    this.#sawMono(event.mono);
+    if (event.kind === 'settle') {
+      if (entry.state !== 'active') return;
+      applySettle(entry, event);
+      return this.#place(entry, event);
+    }
+    if (isFinal(entry.state)) return;
+    applyCancel(entry, event);
+    if (entry.state !== 'active') this.#shelves.move(entry, 'cancelled');
+  }
+
   #restore(entry: JobEntry): void {
     this.#removeId(entry.id);
     this.jobs.incoming.learnKey(entry);
@@ -337,14 +362,14 @@ export class JobTable {
 
   #replayStart(lease: Lease, at: number): void {
     const entry = this.jobs.get(lease.id);
-    if (entry === undefined) return;
+    if (!entry || lease.epoch <= entry.epoch) return;
     this.#shelves.move(entry, 'active');
     applyStart(entry, lease.epoch, at);
   }
 
-  #replayPromote(id: string): void {
-    const entry = this.jobs.get(id);
-    if (entry?.state === 'delayed') this.#shelves.move(entry, 'ready');
+  #replayPromote(lease: Lease): void {
+    const entry = this.jobs.get(lease.id);
+    if (entry?.state === 'delayed' && entry.epoch === lease.epoch) this.#shelves.move(entry, 'ready');
   }
 
   #sawMono(mono: number): void {
@@ -357,6 +382,10 @@ interface SettleArguments {
   readonly delayMs?: number;
   readonly result?: string | null;
   readonly error?: JobError | null;
+}
+
+function isFinal(state: JobState): boolean {
+  return state === 'done' || state === 'dead' || state === 'cancelled';
 }
 
 function waiting(delayMs: number): JobState {

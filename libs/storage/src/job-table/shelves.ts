@@ -1,7 +1,7 @@
 import type { JobState } from '../contract/index.js';
-import { DueHeap, type DueItem } from './due-heap.js';
+import { DueHeap } from './due-heap.js';
 import { Fifo } from './fifo.js';
-import type { JobEntry } from './job-entry.js';
+import type { DueItem, JobEntry } from './job-entry.js';
 import { ReadyLanes } from './ready-lanes.js';
 import type { Now } from './table-event.js';
 

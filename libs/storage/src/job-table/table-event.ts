@@ -10,9 +10,10 @@ export interface Now {
 /**
  * Everything that ever changes a table. A verb decides, makes one of these and applies it; a log that keeps them in order and applies them
  * again reaches the same table. Invariant: an event holds the outcome of every decision (epochs, delays, jitter), so that applying it needs
- * no clock and no chance.
+ * no clock and no chance; and the epoch it was decided in, so that applying it once more, to a copy of the job made later, changes nothing.
  */
-export type TableEvent = PutEvent | ClaimEvent | PromoteEvent | SettleEvent | CancelEvent | RedriveEvent | NoteEvent | PruneEvent | ClockEvent;
+export type TableEvent =
+  PutEvent | ClaimEvent | PromoteEvent | SettleEvent | CancelEvent | RedriveEvent | NoteEvent | PruneEvent | ClockEvent;
 
 /** A whole job: as enqueued, or as a copy that stands for all its events before. */
 export interface PutEvent {
@@ -26,9 +27,10 @@ export interface ClaimEvent {
   readonly leases: readonly Lease[];
 }
 
+/** The epochs say which stay in `delayed` ended. */
 export interface PromoteEvent {
   readonly kind: 'promote';
-  readonly ids: readonly string[];
+  readonly leases: readonly Lease[];
 }
 
 /** The end of a delivery. */
@@ -53,6 +55,7 @@ export interface SettleEvent {
 export interface CancelEvent {
   readonly kind: 'cancel';
   readonly id: string;
+  readonly epoch: number;
   readonly at: number;
   readonly mono: number;
 }
@@ -60,6 +63,7 @@ export interface CancelEvent {
 export interface RedriveEvent {
   readonly kind: 'redrive';
   readonly id: string;
+  readonly epoch: number;
   readonly at: number;
 }
 
@@ -67,6 +71,7 @@ export interface RedriveEvent {
 export interface NoteEvent {
   readonly kind: 'note';
   readonly id: string;
+  readonly epoch: number;
   readonly progress: JobProgress | null;
   readonly log: readonly string[];
 }

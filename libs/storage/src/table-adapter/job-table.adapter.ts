@@ -16,7 +16,7 @@ import type {
   PrunePolicy,
   RequeueReason,
 } from '../contract/index.js';
-import { JobTable, type JobEntry, type Now, type Settlement, type TableEvent } from '../job-table/index.js';
+import { type JobTable, type JobEntry, type Now, type Settlement, type TableEvent } from '../job-table/index.js';
 import { ClaimWaiters } from './claim-waiters.js';
 import { DueTimer } from './due-timer.js';
 
@@ -269,9 +269,10 @@ export abstract class JobTableAdapter extends StorageAdapter {
   }
 
   #writeNote(id: string): void {
-    const detail = this.table.jobs.get(id)!.ensureDetail();
+    const entry = this.table.jobs.get(id)!;
+    const detail = entry.ensureDetail();
     detail.noteUnwritten = false;
-    this.keep({ kind: 'note', id, progress: detail.progress, log: detail.log });
+    this.keep({ kind: 'note', id, epoch: entry.epoch, progress: detail.progress, log: detail.log });
   }
 
   /** R14: shows a snapshot once a flush has covered it, or says after a second that the disk is slow. */

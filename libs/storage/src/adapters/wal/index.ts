@@ -1,1 +1,1 @@
-export {};
+export { WalStorageAdapter, type FsyncMode, type WalStorageOptions } from './wal.adapter.js';

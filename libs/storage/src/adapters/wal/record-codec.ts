@@ -1,4 +1,12 @@
-import { DEFAULT_BACKOFF, OrchdError, type BackoffBounds, type JobErrorCode, type JobState, type Lease } from '../../contract/index.js';
+import {
+  DEFAULT_BACKOFF,
+  OrchdError,
+  type BackoffBounds,
+  type JobErrorCode,
+  type JobProgress,
+  type JobState,
+  type Lease,
+} from '../../contract/index.js';
 import { JobEntry, type JobKeys, type SettleMark, type SettleVerb } from '../../job-table/job-entry.js';
 import type { SettleEvent, TableEvent } from '../../job-table/table-event.js';
 
@@ -12,22 +20,26 @@ export function encodeEvent(event: TableEvent): string {
     case 'put':
       return encodeJob(event.entry);
     case 'claim':
-      return `["c",${event.at},[${event.leases.map((lease) => `"${lease.id}",${lease.epoch}`).join(',')}]]\n`;
+      return `["c",${event.at},${encodeLeases(event.leases)}]\n`;
     case 'settle':
       return encodeSettle(event);
     case 'promote':
-      return `["d",["${event.ids.join('","')}"]]\n`;
+      return `["d",${encodeLeases(event.leases)}]\n`;
     case 'cancel':
-      return `["x","${event.id}",${event.at},${round(event.mono)}]\n`;
+      return `["x","${event.id}",${event.epoch},${event.at},${round(event.mono)}]\n`;
     case 'redrive':
-      return `["r","${event.id}",${event.at}]\n`;
+      return `["r","${event.id}",${event.epoch},${event.at}]\n`;
     case 'note':
-      return `["n","${event.id}",${JSON.stringify(event.progress)},${JSON.stringify(event.log)}]\n`;
+      return `["n","${event.id}",${event.epoch},${JSON.stringify(event.progress)},${JSON.stringify(event.log)}]\n`;
     case 'prune':
       return `["p",["${event.ids.join('","')}"]]\n`;
     case 'clock':
       return `["t",${round(event.mono)}]\n`;
   }
+}
+
+function encodeLeases(leases: readonly Lease[]): string {
+  return `[${leases.map((lease) => `"${lease.id}",${lease.epoch}`).join(',')}]`;
 }
 
 /** A whole job. The second array is there only for one that has been delivered, or copied while it waits. */
@@ -80,13 +92,19 @@ export class RecordDecoder {
       case 's':
         return settleEvent(fields);
       case 'd':
-        return { kind: 'promote', ids: fields[1] as string[] };
+        return { kind: 'promote', leases: leases(fields[1] as (string | number)[]) };
       case 'x':
-        return { kind: 'cancel', id: fields[1] as string, at: fields[2] as number, mono: fields[3] as number };
+        return { kind: 'cancel', id: fields[1] as string, epoch: fields[2] as number, at: fields[3] as number, mono: fields[4] as number };
       case 'r':
-        return { kind: 'redrive', id: fields[1] as string, at: fields[2] as number };
+        return { kind: 'redrive', id: fields[1] as string, epoch: fields[2] as number, at: fields[3] as number };
       case 'n':
-        return { kind: 'note', id: fields[1] as string, progress: fields[2] as never, log: fields[3] as string[] };
+        return {
+          kind: 'note',
+          id: fields[1] as string,
+          epoch: fields[2] as number,
+          progress: fields[3] as JobProgress | null,
+          log: fields[4] as string[],
+        };
       case 'p':
         return { kind: 'prune', ids: fields[1] as string[] };
       case 't':
@@ -99,7 +117,13 @@ export class RecordDecoder {
   #job(fields: unknown[]): JobEntry {
     const [, id, queue, type, payload, priority, state, createdAt, runAt, delayMs, instant, maxAttempts, maxRequeues, timeoutMs] =
       fields as [string, string, string, string, string, number, JobState, number, number, number, number, number, number, number];
-    const [custom, baseMs, capMs, keys, past] = fields.slice(14) as [number, number, number, [string | null, string | null] | 0 | undefined, Past | undefined];
+    const [custom, baseMs, capMs, keys, past] = fields.slice(14) as [
+      number,
+      number,
+      number,
+      [string | null, string | null] | 0 | undefined,
+      Past | undefined,
+    ];
     const entry = new JobEntry(
       id,
       this.#name(queue),
@@ -142,7 +166,17 @@ function restorePast(entry: JobEntry, past: Past): void {
   [entry.epoch, entry.starts, entry.attempts, entry.requeues, entry.releases, entry.readySeq] = past;
   if (past.length === 6) return;
   const [cancelRequested, startedAt, finishedAt, finishedMono, progress, log, result, error, mark] = past.slice(6);
-  Object.assign(entry.ensureDetail(), { cancelRequested, startedAt, finishedAt, finishedMono, progress, log, result, error, mark: mark as SettleMark });
+  Object.assign(entry.ensureDetail(), {
+    cancelRequested,
+    startedAt,
+    finishedAt,
+    finishedMono,
+    progress,
+    log,
+    result,
+    error,
+    mark: mark as SettleMark,
+  });
 }
 
 function ackEvent(fields: unknown[]): SettleEvent {

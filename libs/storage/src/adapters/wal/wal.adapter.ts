@@ -1,0 +1,186 @@
+import { systemClock, type OrchdError, type StorageCapabilities, type StorageHealth } from '../../contract/index.js';
+import { JobTable, type JobEntry, type TableEvent } from '../../job-table/index.js';
+import { JobTableAdapter, type JobTableAdapterOptions, type Ticket } from '../../table-adapter/index.js';
+import { LogCleaner } from './log-cleaner.js';
+import type { FileSystem } from './log/file-system.js';
+import { nodeFileSystem } from './log/node-file-system.js';
+import { WriteAheadLog, type Batch } from './log/write-ahead-log.js';
+import { encodeEvent, encodeJob, RecordDecoder } from './record-codec.js';
+
+export type FsyncMode = 'always' | 'interval' | 'never';
+
+export interface WalStorageOptions extends JobTableAdapterOptions {
+  /** The folder of the log; made (0700) if it is missing. One process at a time may open it. */
+  readonly dir: string;
+  /** When an acknowledged write is on disk: before the acknowledgement (default), within 50 ms, or when the system likes. */
+  readonly fsync?: FsyncMode;
+  /** Default 16 MiB. */
+  readonly segmentBytes?: number;
+  /** What may wait for the disk before enqueue is refused with `storage_busy`; default 64 MiB. */
+  readonly maxWaitingBytes?: number;
+  /** Told once about a torn tail, a disk that does not sync, a full disk. */
+  readonly warn?: (message: string, details: object) => void;
+  /** Told of the progress of a replay, in bytes. */
+  readonly onReplay?: (done: number, total: number) => void;
+  /** For tests. */
+  readonly fs?: FileSystem;
+}
+
+const DURABILITY = { always: 'fsync', interval: 'interval', never: 'os' } as const;
+const DEFAULT_SEGMENT_BYTES = 16 * 1024 * 1024;
+const DEFAULT_MAX_WAITING_BYTES = 64 * 1024 * 1024;
+/** How often the cleaner looks whether it is needed. */
+const CLEAN_LOOK_MS = 1000;
+
+/**
+ * Jobs in a write-ahead log in a folder: JobTable for what they are, the log for what survives. Every promise about durability is the
+ * log's; see FORMAT.md for what is written and `docs/storage.md` for what each fsync mode promises.
+ *
+ * open() rejects `storage_locked` (another process has the folder), `storage_damaged` (acknowledged data cannot be read; nothing was
+ * changed), `storage_unavailable` (folder not writable, disk failing).
+ */
+export class WalStorageAdapter extends JobTableAdapter {
+  readonly capabilities: StorageCapabilities;
+  readonly #options: WalStorageOptions;
+  #log: WriteAheadLog | null = null;
+  #cleaner: LogCleaner | null = null;
+  #failure: OrchdError | null = null;
+  #full = false;
+  #replay: { done: number; total: number } | null = null;
+  #stopLooking: () => void = () => undefined;
+
+  constructor(options: WalStorageOptions) {
+    super(options);
+    this.#options = options;
+    this.capabilities = { kind: 'wal', durability: DURABILITY[options.fsync ?? 'always'], shared: false, persistent: true };
+  }
+
+  health(): StorageHealth {
+    const state = this.lifecycle !== 'open' ? this.lifecycle : this.#failure ? 'failed' : this.#full ? 'full' : 'open';
+    const reason = state === 'open' ? null : (this.#failure?.message ?? REASONS[state]);
+    return { state, writable: state === 'open', reason, replay: this.#replay, figures: this.#figures() };
+  }
+
+  protected override async doOpen(): Promise<void> {
+    this.#failure = null;
+    this.#full = false;
+    const table = new JobTable({ random: this.random, onForget: (entry) => this.#cleaner?.forgotten(entry) });
+    const log = await this.#replayInto(table);
+    this.table = table;
+    this.#log = log;
+    this.#cleaner = new LogCleaner(table, log, this.#options.segmentBytes ?? DEFAULT_SEGMENT_BYTES, encodeJob);
+    for (const entry of table.jobs.oldestFirst()) this.#cleaner.placed(entry, entry.tag);
+    this.continueClock(table.latestMono);
+    for (const event of table.endReplay(this.now(), log.epochFloor)) this.keep(event);
+    this.#look();
+  }
+
+  protected override async doClose(): Promise<void> {
+    await super.doClose();
+    this.#stopLooking();
+    await this.#cleaner?.stop();
+    if (this.#failure === null) this.keep({ kind: 'clock', mono: this.now().mono });
+    await this.#log?.close();
+    this.#log = null;
+    this.#cleaner = null;
+  }
+
+  protected override assertTakes(purpose: 'enqueue' | 'settle'): void {
+    this.#open.assertTakes(purpose);
+  }
+
+  protected override keep(event: TableEvent): Ticket {
+    return this.#open.append(encodeEvent(event), event.kind === 'redrive' ? 'enqueue' : 'settle');
+  }
+
+  protected override keepJobs(entries: readonly JobEntry[]): Ticket {
+    let records = '';
+    for (const entry of entries) records += encodeJob(entry);
+    return this.#open.append(records, 'enqueue');
+  }
+
+  protected override onShown(entries: readonly JobEntry[], ticket: Ticket): void {
+    const { segment } = ticket as Batch;
+    for (const entry of entries) this.#cleaner!.placed(entry, segment);
+  }
+
+  protected override barrier(): Promise<void> | null {
+    return this.#open.isDurable ? null : this.#open.barrier();
+  }
+
+  protected override mayClaim(): boolean {
+    return this.#open.takes('enqueue');
+  }
+
+  get #open(): WriteAheadLog {
+    return this.#log!;
+  }
+
+  async #replayInto(table: JobTable): Promise<WriteAheadLog> {
+    const { dir, fsync = 'always', segmentBytes = DEFAULT_SEGMENT_BYTES, maxWaitingBytes = DEFAULT_MAX_WAITING_BYTES } = this.#options;
+    const { fs = nodeFileSystem, warn = () => undefined, clock = systemClock } = this.#options;
+    const decoder = new RecordDecoder();
+    table.beginReplay();
+    try {
+      return await WriteAheadLog.open(
+        {
+          dir,
+          fs,
+          fsync,
+          segmentBytes,
+          maxWaitingBytes,
+          clock,
+          preamble: () => encodeEvent({ kind: 'clock', mono: this.#log === null ? table.latestMono : this.now().mono }),
+          onStateChange: (state, cause) => this.#onLogState(state, cause),
+          warn,
+        },
+        {
+          records: (lines, segment) => {
+            for (const line of lines) applyLine(table, decoder.decode(line), segment);
+          },
+          progress: (done, total) => {
+            this.#replay = { done, total };
+            this.#options.onReplay?.(done, total);
+          },
+        },
+      );
+    } finally {
+      this.#replay = null;
+    }
+  }
+
+  #onLogState(state: 'open' | 'full' | 'failed', cause?: OrchdError): void {
+    this.#full = state === 'full';
+    if (state === 'failed' && cause !== undefined) {
+      this.#failure = cause;
+      this.emit({ type: 'failed', error: cause });
+    } else {
+      this.wake();
+    }
+  }
+
+  #look(): void {
+    this.#cleaner?.clean();
+    this.#stopLooking = this.clock.setTimer(CLEAN_LOOK_MS, () => this.#look());
+  }
+
+  #figures(): StorageHealth['figures'] {
+    if (this.#log === null || this.#cleaner === null) return {};
+    const { segments, bytes, lastFsyncMs, fsyncP50Ms, fsyncP99Ms } = this.#log.stats();
+    const { liveBytes } = this.#cleaner;
+    return { segments, bytes, liveBytes, liveRatio: bytes === 0 ? 1 : Math.min(1, liveBytes / bytes), lastFsyncMs, fsyncP50Ms, fsyncP99Ms };
+  }
+}
+
+const REASONS = {
+  closed: 'the log is closed',
+  opening: 'the log is being replayed',
+  closing: 'the log is being closed',
+  full: 'the disk is full',
+  failed: 'the disk failed',
+} as const;
+
+function applyLine(table: JobTable, event: TableEvent, segment: number): void {
+  if (event.kind === 'put') event.entry.tag = segment;
+  table.apply(event);
+}

@@ -1,0 +1,24 @@
+import { OrchdError, type StorageAdapter } from './contract/index.js';
+import { resolveStorageSettings, type StorageSettings } from './storage.settings.js';
+
+/**
+ * Makes the adapter that the settings name, not opened. This is the only place that knows the adapters; each is loaded when it is wanted,
+ * so that an application on the log needs no Redis client.
+ */
+export async function createStorage(settings: StorageSettings = {}): Promise<StorageAdapter> {
+  if (settings.adapter !== undefined) return settings.adapter;
+  const { storage, dataDir, fsync, walSegmentBytes } = resolveStorageSettings(settings);
+  const { warn, onReplay } = settings;
+  switch (storage) {
+    case 'memory': {
+      const { MemoryStorageAdapter } = await import('./adapters/memory/index.js');
+      return new MemoryStorageAdapter();
+    }
+    case 'wal': {
+      const { WalStorageAdapter } = await import('./adapters/wal/index.js');
+      return new WalStorageAdapter({ dir: dataDir, fsync, segmentBytes: walSegmentBytes, warn, onReplay });
+    }
+    case 'redis':
+      throw new OrchdError('invalid_argument', 'ORCHD_STORAGE: redis is not available in this version; use wal or memory');
+  }
+}
