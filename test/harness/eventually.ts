@@ -1,7 +1,7 @@
 import { setTimeout } from 'node:timers/promises';
 
 const POLL_MS = 5;
-const LIMIT_MS = 20_000;
+const LIMIT_MS = 30_000;
 
 /** Asks again and again until the answer is true (or any other truthy value, which is returned). What it throws ends the waiting. */
 export async function eventually<T>(what: string, ask: () => Promise<T> | T, limitMs = LIMIT_MS): Promise<NonNullable<T>> {

@@ -1,8 +1,11 @@
-import { afterEach } from '@jest/globals';
+import { afterAll, afterEach, jest } from '@jest/globals';
 import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { ServiceProcess, type Launch } from './service-process.js';
+
+/** A busy machine may need seconds to start a process. */
+const TEST_LIMIT_MS = 60_000;
 
 export interface ServiceOptions extends Partial<Launch> {
   /** Default: a new folder of this fixture. Give the folder of an earlier service to restart on it. */
@@ -13,13 +16,17 @@ export interface ServiceOptions extends Partial<Launch> {
   readonly port?: number;
 }
 
-/** Services and folders of one test file. What a test leaves running is killed after it; its folders are removed. */
+/**
+ * Services and folders of one test file. What a test leaves running is killed after it (or after all tests, for a service that they only
+ * look at); its folders are removed.
+ */
 export class ServiceFixture {
   readonly #services: ServiceProcess[] = [];
   readonly #folders: string[] = [];
 
-  constructor() {
-    afterEach(() => this.#cleanUp());
+  constructor(lifetime: 'test' | 'file' = 'test') {
+    jest.setTimeout(TEST_LIMIT_MS);
+    (lifetime === 'test' ? afterEach : afterAll)(() => this.#cleanUp());
   }
 
   folder(): string {

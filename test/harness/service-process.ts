@@ -19,6 +19,8 @@ export interface Launch {
   readonly env?: NodeJS.ProcessEnv;
   readonly nodeFlags?: readonly string[];
   readonly cwd?: string;
+  /** Run as this user; needs root. */
+  readonly uid?: number;
 }
 
 /** The built service as a process of its own. Nothing here waits for a time; everything waits for an event or for an answer over HTTP. */
@@ -32,11 +34,12 @@ export class ServiceProcess {
   /** Resolves when the process is gone and all it printed is here. */
   readonly exited: Promise<Exit>;
 
-  constructor({ flags, env = {}, nodeFlags = [], cwd }: Launch) {
+  constructor({ flags, env = {}, nodeFlags = [], cwd, uid }: Launch) {
     const inherited = Object.fromEntries(Object.entries(process.env).filter(([name]) => !/^(ORCHD_|NODE_OPTIONS$)/.test(name)));
     this.#child = spawn(process.execPath, [...nodeFlags, MAIN, ...flags], {
       env: { ...inherited, ...env },
       cwd,
+      uid,
       stdio: ['ignore', 'pipe', 'pipe'],
     });
     createInterface({ input: this.#child.stdout! }).on('line', (line) => this.#read(line));

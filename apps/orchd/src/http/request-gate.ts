@@ -21,11 +21,11 @@ export class RequestGate {
   refusal(request: FastifyRequest, reply: FastifyReply): Error | null {
     const phase = this.phase.current;
     // A connection that stays open would hold up the end of the process.
-    if (phase === 'draining') void reply.header('connection', 'close');
+    if (phase === 'draining') reply.raw.shouldKeepAlive = false;
     if (phase === 'starting' && !isProbe(request)) return new OrchdError('starting', 'the service is still starting');
     if (request.is404) return this.#unknown(request);
     if (phase === 'draining' && request.method === 'POST') return new OrchdError('draining', 'the service is shutting down');
-    return encodedBody(request);
+    return encodedBody(request) ?? oversizedBody(request);
   }
 
   #unknown({ url }: FastifyRequest): HttpProblem {
@@ -45,4 +45,10 @@ function encodedBody({ headers }: FastifyRequest): HttpProblem | null {
   const encoding = headers['content-encoding'];
   if (encoding === undefined || encoding === 'identity') return null;
   return new HttpProblem('unsupported_media_type', 'the body must not be encoded (Content-Encoding)');
+}
+
+/** Refused before it is read. A body that does not tell its length is refused where it passes the limit. */
+function oversizedBody({ headers, routeOptions }: FastifyRequest): HttpProblem | null {
+  if (Number(headers['content-length'] ?? 0) <= routeOptions.bodyLimit) return null;
+  return new HttpProblem('payload_too_large', `the body must not exceed ${routeOptions.bodyLimit} bytes`);
 }

@@ -18,6 +18,9 @@ export class HttpErrorFilter implements ExceptionFilter {
       const { method, routeOptions } = http.getRequest<FastifyRequest>();
       this.#logger.error(`${method} ${routeOptions.url} failed: ${String(error)}`, (error as Error | null)?.stack);
     }
+    // Fastify closes the connection after a body it refused. A client that is still sending would meet the reset before the answer;
+    // so the rest is read and thrown away instead, for at most the request time-out.
+    reply.removeHeader('connection');
     void reply.status(body.statusCode).headers(headers).send(body);
   }
 }
