@@ -1,4 +1,5 @@
 import type { JobState } from '../contract/index.js';
+import { DeadRow } from './dead-row.js';
 import { DueHeap } from './due-heap.js';
 import { Fifo } from './fifo.js';
 import type { DueItem, JobEntry } from './job-entry.js';
@@ -17,7 +18,7 @@ export class Shelves {
   readonly #durations = new DueHeap();
   readonly #instants = new DueHeap();
   readonly #finished = new Fifo<JobEntry>();
-  readonly #dead = new Fifo<JobEntry>();
+  readonly #dead = new DeadRow();
   #readySeq = 0;
   #dueSeq = 0;
   #replaying = false;
@@ -49,6 +50,7 @@ export class Shelves {
     this.#takeTurn(entry, 0);
     if (this.#replaying) return;
     if (from === 'ready') this.#leaveReady(entry);
+    else if (from === 'dead') this.#dead.leave();
     else if (left !== null) this.#heapOf(left).remove(left);
     this.shelve(entry);
   }
@@ -101,11 +103,9 @@ export class Shelves {
     return entry !== undefined && giveUp(entry) ? this.#finished.shift() : undefined;
   }
 
-  /** The same for dead ones. A job that was redriven since is passed over: if it died again, it stands again, further behind. */
+  /** The same for dead ones. */
   takeDead(giveUp: (entry: JobEntry) => boolean): JobEntry | undefined {
-    while (this.#dead.peek()?.state !== 'dead' && this.#dead.length > 0) this.#dead.shift();
-    const entry = this.#dead.peek();
-    return entry !== undefined && giveUp(entry) ? this.#dead.shift() : undefined;
+    return this.#dead.take(giveUp);
   }
 
   #takeTurn(entry: JobEntry, known: number): void {
