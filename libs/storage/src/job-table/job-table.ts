@@ -203,7 +203,7 @@ export class JobTable {
     return event;
   }
 
-  /** Forgets at most 1,000 jobs (R16). */
+  /** Forgets at most 1,000 jobs (R16). The floor rises over their epochs, so that a job which takes such an id gives out none of them again. */
   prune(policy: PrunePolicy, now: Now): PruneEvent | null {
     const { counts } = this.#shelves;
     const tooOld = (entry: JobEntry, keepMs: number) => keepMs > 0 && now.mono - entry.detail!.finishedMono > keepMs;
@@ -215,6 +215,7 @@ export class JobTable {
         this.#shelves.takeDead((dead) => tooOld(dead, policy.keepDeadMs));
       if (entry === undefined) break;
       this.jobs.remove(entry);
+      this.#epochFloor = Math.max(this.#epochFloor, entry.epoch + 1);
       ids.push(entry.id);
     }
     return ids.length === 0 ? null : { kind: 'prune', ids };
