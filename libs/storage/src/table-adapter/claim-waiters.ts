@@ -24,9 +24,9 @@ export class ClaimWaiters {
 
   wait(request: ClaimRequest, waitMs: number): Promise<JobRecord[]> {
     return new Promise((resolve) => {
+      const deadline = this.#clock.monoMs() + waitMs;
+      let stopTimer = (): void => undefined;
       const end = () => waiter.finish([]);
-      const stopTimer = this.#clock.setTimer(waitMs, end);
-      request.signal?.addEventListener('abort', end, { once: true });
       const waiter: Waiter = {
         request,
         finish: (jobs) => {
@@ -36,6 +36,14 @@ export class ClaimWaiters {
           resolve(jobs);
         },
       };
+      // A timer is cut to what Node can hold: then it fires early and is set again (case D01).
+      const look = (): void => {
+        const rest = deadline - this.#clock.monoMs();
+        if (rest > 0) stopTimer = this.#clock.setTimer(rest, look);
+        else end();
+      };
+      look();
+      request.signal?.addEventListener('abort', end, { once: true });
       const waiters = this.#queues.get(request.queue);
       if (waiters === undefined) this.#queues.set(request.queue, new Set([waiter]));
       else waiters.add(waiter);
