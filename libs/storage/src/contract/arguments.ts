@@ -1,14 +1,24 @@
 import { v7 as uuidv7 } from 'uuid';
 import { DEFAULT_BACKOFF } from './backoff.js';
 import { InvalidArgumentError } from './errors.js';
-import { JOB_STATES, LIMITS, type BackoffBounds, type JobError, type Lease } from './job-record.js';
-import type { CheckedJob, ClaimRequest, ExtendRequest, ListQuery, NackDisposition, NewJob, PrunePolicy } from './storage-types.js';
+import { JOB_ERROR_CODES, JOB_STATES, LIMITS, type BackoffBounds, type JobError, type Lease } from './job-record.js';
+import type {
+  CheckedJob,
+  ClaimRequest,
+  ExtendRequest,
+  ListQuery,
+  NackDisposition,
+  NewJob,
+  PrunePolicy,
+  RequeueReason,
+} from './storage-types.js';
 
 /** The alphabets of R13's fields, for all who check input before it reaches a storage. */
 export const ID_PATTERN = /^[A-Za-z0-9][A-Za-z0-9_.:-]{0,127}$/;
 export const TYPE_PATTERN = /^[A-Za-z][A-Za-z0-9_.:-]{0,127}$/;
 export const QUEUE_PATTERN = /^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$/;
 export const DEDUPE_KEY_MAX = 255;
+const REQUEUE_REASONS: readonly RequeueReason[] = ['hung', 'lease_expired'];
 
 const DEFAULTS = { priority: 5, maxAttempts: 5, maxRequeues: 10 } as const;
 
@@ -58,8 +68,8 @@ export function checkExtend(requests: readonly ExtendRequest[], leaseMs: number)
   checkInteger('leaseMs', leaseMs, 1, LIMITS.durationMs);
   for (const { lease, progress, log } of requests) {
     checkLease(lease);
-    if (progress !== undefined && !(progress.percent >= 0 && progress.percent <= 100)) {
-      throw new InvalidArgumentError('progress', 'percent must be 0..100');
+    if (progress !== undefined && !(typeof progress.percent === 'number' && progress.percent >= 0 && progress.percent <= 100)) {
+      throw new InvalidArgumentError('progress', 'percent must be a number 0..100');
     }
     if (progress?.note != null) checkText('progress', progress.note);
     log?.forEach((line) => checkText('log', line));
@@ -71,10 +81,15 @@ export function checkNack(disposition: NackDisposition): void {
   else if (disposition.dead !== true) throw new InvalidArgumentError('disposition', 'must be {retryInMs} or {dead: true}');
 }
 
-/** An error message is for people: it is mended (cut, lone surrogates replaced), never refused. */
+/** The code is refused where it is none; the message is for people: it is mended (cut, lone surrogates replaced), never refused. */
 export function checkError(error: JobError): JobError {
+  if (!JOB_ERROR_CODES.includes(error.code)) throw new InvalidArgumentError('error.code', `must be one of ${JOB_ERROR_CODES.join(', ')}`);
   const message = String(error.message).slice(0, LIMITS.errorMessage).toWellFormed();
   return { code: error.code, message };
+}
+
+export function checkReason(reason: RequeueReason): void {
+  if (!REQUEUE_REASONS.includes(reason)) throw new InvalidArgumentError('reason', `must be one of ${REQUEUE_REASONS.join(', ')}`);
 }
 
 export function checkList(query: ListQuery): void {

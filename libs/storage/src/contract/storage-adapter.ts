@@ -8,6 +8,7 @@ import {
   checkList,
   checkNack,
   checkPrune,
+  checkReason,
   checkText,
 } from './arguments.js';
 import { checkDuration, checkLimit } from './arguments.js';
@@ -101,7 +102,7 @@ export abstract class StorageAdapter {
 
   /** Takes the job away from its silent worker: epoch + 1, ready again, from the third time on after a backoff (R6). Rejects `lease_lost`. */
   requeue(lease: Lease, reason: RequeueReason): Promise<void> {
-    return this.#call(() => (checkLease(lease), this.doRequeue(lease, reason)));
+    return this.#call(() => (checkLease(lease), checkReason(reason), this.doRequeue(lease, reason)));
   }
 
   /** Requeues jobs whose lease expired; resolves with their number. 0 where `shared` is false: those leases end with the process. */
