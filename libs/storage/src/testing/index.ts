@@ -1,1 +1,3 @@
-export {};
+export { describeStorageAdapter } from './describe-storage-adapter.js';
+export { ManualClock } from './manual-clock.js';
+export type { StorageFixture, StorageFixtureFactory } from './storage-fixture.js';

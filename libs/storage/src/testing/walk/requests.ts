@@ -1,0 +1,66 @@
+import type { NewJob } from '../../contract/index.js';
+import type { Walk } from './walk.js';
+
+export type WalkRequest = NewJob & { readonly id: string };
+
+export const QUEUES = ['mail', 'video', 'Reports_2'] as const;
+const TYPES = ['send', 'constructor', 'a.b:c'] as const;
+const KEYS = Array.from({ length: 12 }, (_, index) => `key ${index} \u{1f511}`);
+const PRINTS = ['print-1', 'print-2'] as const;
+const HOUR_MS = 3_600_000;
+const BEYOND_A_TIMER_MS = 2 ** 31 + 5;
+
+/** A new job. Its id tells nothing about when it was made, so that "by id" and "by age" are different orders. */
+export function newRequest(walk: Walk): WalkRequest {
+  const { random } = walk;
+  const maybe = (probability: number, fields: () => Partial<NewJob>): Partial<NewJob> => (random.chance(probability) ? fields() : {});
+  return {
+    id: `${random.pick(['a', 'K', 'z', '7'])}-${walk.number()}`,
+    queue: random.pick(QUEUES),
+    type: random.pick(TYPES),
+    payload: JSON.stringify({ n: random.between(0, 1000), text: 'Grüße \u0000 "\\' }),
+    ...maybe(0.4, () => ({ priority: random.pick([0, 5, 5, 6, 9]) })),
+    ...maybe(0.3, () => ({ delayMs: anyDelay(walk) })),
+    ...maybe(0.7, () => ({ maxAttempts: random.between(1, 4) })),
+    ...maybe(0.7, () => ({ maxRequeues: random.between(0, 5) })),
+    ...maybe(0.2, () => ({ timeoutMs: random.between(0, HOUR_MS) })),
+    ...maybe(0.9, () => ({ backoff: anyBackoff(walk) })),
+    ...maybe(0.2, () => ({ dedupeKey: random.pick(KEYS) })),
+    ...maybe(0.5, () => ({ fingerprint: random.pick(PRINTS) })),
+  };
+}
+
+/** As a new job, but due at an instant. */
+export function newAppointment(walk: Walk): WalkRequest {
+  const { delayMs: _, ...request } = newRequest(walk);
+  const distance = walk.random.chance(0.3) ? -HOUR_MS : anyDelay(walk);
+  return { ...request, runAt: walk.model.wall + distance };
+}
+
+/** Something that was requested before, as it was or slightly not. Undefined before there is anything. */
+export function repeatedRequest(walk: Walk): WalkRequest | undefined {
+  const { random, model } = walk;
+  if (model.jobs.length === 0) return undefined;
+  const first = random.pick(model.jobs).request as WalkRequest;
+  if (first.dedupeKey !== undefined && random.chance(0.4)) return { ...first, id: `again-${walk.number()}` };
+  return random.chance(0.3) ? { ...first, fingerprint: 'another print' } : first;
+}
+
+/**
+ * Where the clock is moved by hand, any delay. Else delays that have surely passed, or surely not, at the next look: how long a step takes
+ * is then nobody's business.
+ */
+export function anyDelay({ random, exact }: Walk): number {
+  if (!exact) return random.chance(0.8) ? random.between(1, 10) : HOUR_MS;
+  return random.pick([0, 1, random.between(2, 50), random.between(51, 2000), HOUR_MS, BEYOND_A_TIMER_MS]);
+}
+
+function anyBackoff({ random, exact }: Walk): { baseMs: number; capMs: number } {
+  if (!exact) return { baseMs: random.between(0, 1), capMs: 8 };
+  return random.pick([
+    { baseMs: 0, capMs: 0 },
+    { baseMs: 5, capMs: 60_000 },
+    { baseMs: 100, capMs: 150 },
+    { baseMs: 1, capMs: 2 },
+  ]);
+}
