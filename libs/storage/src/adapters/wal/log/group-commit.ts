@@ -22,8 +22,7 @@ export interface GroupCommitParts {
   /** Rejects when this process may not begin another segment. */
   mayGoOn(): Promise<void>;
   onFailure(error: OrchdError): void;
-  /** A flush is over; `resting`: nothing is left that could be written now. */
-  onFlushed(resting: boolean): void;
+  onFlushed(): void;
 }
 
 /**
@@ -41,6 +40,7 @@ export class GroupCommit {
   #syncAsked = false;
   #syncWaiters: Deferred[] = [];
   #restWaiters: Deferred[] = [];
+  #flushing: Promise<void> = Promise.resolve();
   #lastWritten: number;
   #lastSynced: number;
   readonly #buffer = Buffer.allocUnsafeSlow(FLUSH_BYTES);
@@ -56,6 +56,11 @@ export class GroupCommit {
   /** Nothing has been written since the last mark of this boot, if anything at all. */
   endsWithMark = true;
 
+  /** Nothing is in flight. */
+  get isResting(): boolean {
+    return this.#state === 'idle';
+  }
+
   get allSynced(): boolean {
     return this.#lastSynced === this.#lastWritten;
   }
@@ -64,7 +69,9 @@ export class GroupCommit {
   schedule(): void {
     if (this.#state !== 'idle') return;
     this.#state = 'scheduled';
-    setImmediate(() => void this.#flush());
+    setImmediate(() => {
+      this.#flushing = this.#flush();
+    });
   }
 
   askForSync(): void {
@@ -91,6 +98,11 @@ export class GroupCommit {
     await waiter.promise;
   }
 
+  /** Resolves when no write or sync is in flight any more, after a failure too: a file must not be closed under one. */
+  async ended(): Promise<void> {
+    await this.#flushing;
+  }
+
   /** Durability is gone: what is in flight may or may not be on disk, what waits is not, and nothing is written or synced from here on. */
   fail(error: OrchdError): void {
     if (this.#state === 'failed') return;
@@ -115,10 +127,9 @@ export class GroupCommit {
     }
     if (this.#hasFailed()) return;
     this.#state = 'idle';
-    const resting = !this.#hasWork();
-    if (!resting) this.schedule();
+    if (this.#hasWork()) this.schedule();
     else for (const waiter of this.#restWaiters.splice(0)) waiter.resolve();
-    this.parts.onFlushed(resting);
+    this.parts.onFlushed();
   }
 
   /** False: there is no segment that could take the batch now. */

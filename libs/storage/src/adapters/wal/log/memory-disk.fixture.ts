@@ -75,6 +75,25 @@ export class MemoryDisk {
     for (const pending of this.#take((one) => one.kind === 'name' && folderOf(one.path) === folder)) this.#settle(pending);
   }
 
+  /** A file that has always been there. */
+  plant(path: string, content: Buffer): void {
+    const inode = new Inode();
+    inode.cache = Buffer.from(content);
+    inode.disk = Buffer.from(content);
+    this.names.set(path, inode);
+    this.#synced.set(path, inode);
+  }
+
+  /** A file that has never been there. */
+  forget(path: string): void {
+    this.names.delete(path);
+    this.#synced.delete(path);
+  }
+
+  contentsAfterPowerCut(): [path: string, content: Buffer][] {
+    return [...this.#synced].map(([path, { disk }]) => [path, disk]);
+  }
+
   /** kill -9: the page cache lives on. */
   kill(): void {
     this.life++;

@@ -15,8 +15,8 @@ export type Fault = (call: Call) => string | undefined;
 export class MemoryFileSystem implements FileSystem {
   readonly calls: Call[] = [];
   fault: Fault = () => undefined;
-  /** Syncs of files wait for it. */
-  gate: Promise<void> | undefined;
+  /** The sync of a file that has begun ends when this resolves. */
+  gate: (() => Promise<void>) | undefined;
   /** What `timeSync` measures. */
   syncMs = 1;
   readonly #life: number;
@@ -146,7 +146,7 @@ class MemoryFile implements OpenFile {
     }
     const covered = this.fs.disk.beginSync(this.inode);
     if (this.fs.gate) {
-      await this.fs.gate;
+      await this.fs.gate();
       await this.#enter('synced');
     }
     this.fs.disk.endSync(covered);

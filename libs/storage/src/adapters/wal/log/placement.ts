@@ -37,14 +37,11 @@ export class Placement {
 
   /** Behind `taken` bytes that are on their way into the current segment. */
   fitsHere(batch: WaitingBatch, taken: number): boolean {
-    const { offset, fileBytes, cleanerOnly } = this.chain.current;
-    if (cleanerOnly && !batch.forCleaner && this.spares.state === 'full') return false;
-    return offset + taken + this.openingSpace + batch.bytes <= fileBytes;
+    return this.#hasSpaceHere(taken + batch.bytes, batch.forCleaner);
   }
 
-  /** Bytes that the current segment's opening records will take up; 0 once they are written. */
-  get openingSpace(): number {
-    return spaceOf(this.#opening.bytes);
+  fitsMark(): boolean {
+    return this.#hasSpaceHere(batchBytes(0), false);
   }
 
   /** What the current segment must begin with, once. */
@@ -97,6 +94,12 @@ export class Placement {
   /** There may be room now for what was blocked. */
   unblock(): void {
     this.#blocked.clear();
+  }
+
+  #hasSpaceHere(bytes: number, forCleaner: boolean): boolean {
+    const { offset, fileBytes, cleanerOnly } = this.chain.current;
+    if (cleanerOnly && !forCleaner && this.spares.state === 'full') return false;
+    return offset + spaceOf(this.#opening.bytes) + bytes <= fileBytes;
   }
 
   #isOversize(batch: WaitingBatch): boolean {

@@ -1,7 +1,7 @@
 import { crc32 } from 'node:zlib';
 
 export const HEADER_BYTES = 4096;
-export const FORMAT_VERSION = 1;
+const FORMAT_VERSION = 1;
 
 const MAGIC = Buffer.from([0xf7, ...Buffer.from('orchd'), 0x0d, 0x0a]);
 const MAGIC_CRC = crc32(MAGIC);
@@ -24,10 +24,10 @@ export interface SegmentHeader {
 }
 
 /** The header block, byte for byte as in FORMAT.md. */
-export function encodeHeader(header: SegmentHeader): Buffer {
+export function encodeHeader(header: SegmentHeader, version = FORMAT_VERSION): Buffer {
   const block = Buffer.alloc(HEADER_BYTES);
   MAGIC.copy(block);
-  block.writeUInt32LE(FORMAT_VERSION, VERSION_AT);
+  block.writeUInt32LE(version, VERSION_AT);
   block.writeBigUInt64LE(BigInt(header.segment), SEGMENT_AT);
   block.writeBigUInt64LE(BigInt(header.firstRecord), FIRST_AT);
   block.writeBigUInt64LE(BigInt(header.boot), BOOT_AT);

@@ -8,6 +8,9 @@ import { decodeHeader, HEADER_BYTES, type SegmentHeader } from './segment-header
 /** No segment is longer: one call's records, at most MAX_BODY_BYTES, and what opens a segment. Nothing above is read into memory. */
 const MAX_SEGMENT_BYTES = 2 ** 30;
 
+/** Zeroes are skipped by the page: the unwritten rest of a segment may be most of it. */
+const ZEROES = Buffer.alloc(4096);
+
 /** One segment in memory, as it lies on disk. Knows single batches; the verdict over several is `recovery.ts`. */
 export class SegmentImage {
   readonly name: string;
@@ -61,6 +64,7 @@ export class SegmentImage {
   /** One more than the last byte that is not zero, at least `from`. */
   endOfContent(from = HEADER_BYTES): number {
     let end = this.bytes.length;
+    while (end - from >= ZEROES.length && this.bytes.subarray(end - ZEROES.length, end).equals(ZEROES)) end -= ZEROES.length;
     while (end > from && this.bytes[end - 1] === 0) end--;
     return Math.max(end, from);
   }

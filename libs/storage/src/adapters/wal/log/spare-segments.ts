@@ -125,10 +125,15 @@ export class SpareSegments {
     this.events.onStateChange('full', new OrchdError('storage_full', message, { cause }));
   }
 
-  /** The spares stay in the folder for the next boot. */
-  async stop(): Promise<void> {
+  /** No spare is begun any more, and nothing is told. */
+  halt(): void {
     this.#stopped = true;
     this.#cancelRetry?.();
+  }
+
+  /** The spares stay in the folder for the next boot. */
+  async close(): Promise<void> {
+    this.halt();
     await this.#filling;
     for (const spare of this.#spares.splice(0)) await spare.file.close();
   }

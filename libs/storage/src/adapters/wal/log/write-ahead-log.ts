@@ -1,6 +1,6 @@
 import { OrchdError } from '../../../contract/errors.js';
-import { batchBytes, BatchKind } from './batch-codec.js';
-import { unavailable } from './damage.js';
+import { BatchKind } from './batch-codec.js';
+import { passes, unavailable } from './damage.js';
 import { GroupCommit } from './group-commit.js';
 import type { LogOptions, LogState, LogStats } from './log-options.js';
 import { nextEpochFloor, openFolder, segmentFileBytes, type OpenedFolder } from './opening.js';
@@ -11,14 +11,12 @@ import { HEADER_BYTES } from './segment-header.js';
 import { SpareSegments } from './spare-segments.js';
 import { probeSyncs } from './sync-probe.js';
 import { SyncTimes } from './sync-times.js';
+import { Upkeep } from './upkeep.js';
 import type { Batch, Reserve, WaitingBatch } from './waiting-batch.js';
 import { WaitingLine } from './waiting-line.js';
 
 export type { Batch, LogOptions, LogState, LogStats, Replay, Reserve };
 
-const IDLE_MS = 100;
-const INTERVAL_SYNC_MS = 50;
-const BOOT_CHECK_MS = 1000;
 const MAX_BATCH_BYTES = 2 ** 20;
 const BATCHES_PER_SEGMENT = 4;
 const DEFAULT_WAITING_BYTES = 8 * 2 ** 20;
@@ -34,7 +32,6 @@ export class WriteAheadLog {
   readonly epochFloor: number;
   /** Number of this opening; the folder's highest. */
   readonly boot: number;
-
   /** Room for batches in a segment of this boot, after what the disk allowed. */
   readonly segmentBytes: number;
 
@@ -44,13 +41,13 @@ export class WriteAheadLog {
   readonly #placement: Placement;
   readonly #commit: GroupCommit;
   readonly #times = new SyncTimes();
-  readonly #timers = new Map<'idle' | 'sync' | 'boot', () => void>();
+  readonly #upkeep: Upkeep;
   #failure: OrchdError | undefined;
+  #closing: Promise<void> | undefined;
   #phase: 'opening' | 'open' | 'closed' = 'opening';
   /** The last appended batch of the cleaner and of everybody else: the cleaner's may go past the others. */
   #lastBatch: WaitingBatch | undefined;
   #lastOfCleaner: WaitingBatch | undefined;
-  #lastAppendMs = 0;
 
   /**
    * Resolves when all records of the folder have been handed to `replay` and are on disk, and the log can be appended to. Rejects with
@@ -91,7 +88,7 @@ export class WriteAheadLog {
       onStateChange: (state, cause) => options.onStateChange(state, cause),
       onFailure: (error) => this.#commit.fail(unavailable('The next segment cannot be prepared', error)),
     });
-    this.#chain = new SegmentChain(fs, dir, folder, this, verdict.segments);
+    this.#chain = new SegmentChain(fs, dir, folder, { boot: this.boot, epochFloor: this.epochFloor }, verdict.segments);
     this.#placement = new Placement(this.#chain, this.#spares, () => options.preamble());
     this.#commit = new GroupCommit(
       {
@@ -103,10 +100,18 @@ export class WriteAheadLog {
         syncs,
         mayGoOn: () => this.#checkBoot(),
         onFailure: (error) => this.#onFailure(error),
-        onFlushed: (resting) => this.#onFlushed(resting),
+        onFlushed: () => this.#upkeep.flushed(),
       },
       verdict.nextRecord - 1,
     );
+    this.#upkeep = new Upkeep({
+      clock,
+      fsync,
+      line: this.#line,
+      placement: this.#placement,
+      commit: this.#commit,
+      watchBoot: () => this.#watchBoot(),
+    });
   }
 
   /**
@@ -119,7 +124,7 @@ export class WriteAheadLog {
     const batch = this.#line.append(records, reserve);
     if (reserve === 'cleaner') this.#lastOfCleaner = batch;
     else this.#lastBatch = batch;
-    this.#lastAppendMs = this.options.clock.monoMs();
+    this.#upkeep.appended();
     this.#commit.schedule();
     return batch;
   }
@@ -189,28 +194,46 @@ export class WriteAheadLog {
   }
 
   /** Writes and syncs all that waits and has room, in every mode, and lets the folder go. What has no room is refused (`storage_full`). */
-  async close(): Promise<void> {
-    if (this.#phase === 'closed') return;
-    const begun = this.#phase === 'open';
+  close(): Promise<void> {
+    this.#closing ??= this.#close();
+    return this.#closing;
+  }
+
+  async #close(): Promise<void> {
+    const wasOpen = this.#phase === 'open';
     this.#phase = 'closed';
-    if (begun) await this.#drain();
-    for (const cancel of this.#timers.values()) cancel();
-    await this.#spares.stop();
-    await this.#chain.close();
-    await this.opened.release();
+    if (wasOpen) await this.#drain();
+    this.#upkeep.stop();
+    await this.#commit.ended();
+    try {
+      await this.#spares.close();
+      await this.#chain.close();
+    } finally {
+      await this.opened.release();
+    }
   }
 
   async #begin(): Promise<void> {
     const { clock, warn } = this.options;
     await this.#spares.adopt(this.opened.contents.spares);
     await this.#placement.beginBoot(this.opened.verdict.nextRecord);
-    await this.opened.lock.announce(this.boot);
+    await this.#announce();
     const { file, offset } = this.#chain.current;
     await probeSyncs(file, offset, this.#times, clock, warn);
     await this.#spares.fill();
     this.#assertWorks();
     this.#phase = 'open';
-    this.#setTimer('boot', BOOT_CHECK_MS, () => this.#watchBoot());
+    this.#upkeep.start();
+  }
+
+  async #announce(): Promise<void> {
+    try {
+      await this.opened.lock.announce(this.boot);
+    } catch (error) {
+      if (!passes(error)) throw error;
+      // The lock itself holds; only the second look at who owns the folder is weaker for this boot.
+      this.options.warn('The boot number could not be written into LOCK.', { boot: this.boot, cause: String(error) });
+    }
   }
 
   #refusal(reserve: Reserve): OrchdError | undefined {
@@ -234,7 +257,7 @@ export class WriteAheadLog {
     }
     for (const batch of this.#line.takeAll())
       batch.nowFailed(new OrchdError('storage_full', 'The log was closed while the disk was full.'));
-    this.#appendMark();
+    this.#upkeep.mark();
     await this.#commit.rest();
     // A failure has been told to all that waited; there is nothing left to do about it here.
     await this.#commit.syncAll().catch(() => undefined);
@@ -246,35 +269,13 @@ export class WriteAheadLog {
     return batch;
   }
 
-  /** Where it does not fit it is left out: a mark is not worth a segment. */
-  #appendMark(): void {
-    if (this.#failure || this.#commit.endsWithMark || this.#line.first) return;
-    const { offset, fileBytes } = this.#chain.current;
-    if (offset + this.#placement.openingSpace + batchBytes(0) > fileBytes) return;
-    void this.#appendOwn(BatchKind.mark, '').durable();
-  }
-
   #onRoom(): void {
     this.#placement.unblock();
     this.#commit.schedule();
   }
 
-  #onFlushed(resting: boolean): void {
-    const { fsync } = this.options;
-    if (this.#phase !== 'open') return;
-    if (fsync === 'interval' && !this.#commit.allSynced) this.#setTimer('sync', INTERVAL_SYNC_MS, () => this.#commit.askForSync());
-    if (resting && fsync !== 'never' && !this.#commit.endsWithMark) this.#setTimer('idle', IDLE_MS, () => this.#onIdleTimer());
-  }
-
-  #onIdleTimer(): void {
-    const idleMs = this.options.clock.monoMs() - this.#lastAppendMs;
-    if (idleMs >= IDLE_MS) this.#appendMark();
-    else this.#setTimer('idle', IDLE_MS - idleMs, () => this.#onIdleTimer());
-  }
-
   #watchBoot(): void {
-    this.#checkBoot().catch((error: unknown) => this.#commit.fail(unavailable('The log was taken over', error)));
-    if (!this.#failure) this.#setTimer('boot', BOOT_CHECK_MS, () => this.#watchBoot());
+    this.#checkBoot().catch((error: unknown) => this.#commit.fail(unavailable('The folder was taken over', error)));
   }
 
   async #checkBoot(): Promise<void> {
@@ -285,17 +286,8 @@ export class WriteAheadLog {
 
   #onFailure(error: OrchdError): void {
     this.#failure = error;
-    for (const cancel of this.#timers.values()) cancel();
+    this.#upkeep.stop();
+    this.#spares.halt();
     if (this.#phase === 'open') this.options.onStateChange('failed', error);
-  }
-
-  /** One timer of a name at a time; the first one stays. */
-  #setTimer(name: 'idle' | 'sync' | 'boot', ms: number, callback: () => void): void {
-    if (this.#timers.has(name) || this.#phase !== 'open') return;
-    const cancel = this.options.clock.setTimer(ms, () => {
-      this.#timers.delete(name);
-      callback();
-    });
-    this.#timers.set(name, cancel);
   }
 }
