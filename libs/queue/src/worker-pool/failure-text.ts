@@ -1,5 +1,8 @@
 import { LIMITS } from '@orchd/storage';
 
+/** Names that say nothing, or that the error code says already. */
+const PLAIN_NAMES = ['', 'Error', 'DiscardJob'];
+
 /**
  * A readable reason for whatever a handler threw: null, a string, an object that refers to itself, an error whose getters throw (cases
  * H01, H02). Only name and message of an error are taken, nothing else of it crosses into the storage. Never throws.
@@ -12,11 +15,15 @@ export function failureText(thrown: unknown): string {
 function describe(thrown: unknown): string | undefined {
   if (typeof thrown === 'string') return thrown === '' ? 'threw an empty string' : thrown;
   if (typeof thrown !== 'object' || thrown === null) return `threw ${String(thrown)}`;
-  const message = attempt(() => (thrown as { message?: unknown }).message);
-  const name = attempt(() => (thrown as { name?: unknown }).name);
-  if (typeof message === 'string')
-    return typeof name === 'string' && name !== 'Error' ? `${name}: ${message}` : message || 'threw an Error without message';
-  return `threw ${attempt(() => JSON.stringify(thrown)) ?? Object.prototype.toString.call(thrown)}`;
+  const message = field(thrown, 'message');
+  const name = field(thrown, 'name');
+  if (typeof message !== 'string') return `threw ${attempt(() => JSON.stringify(thrown)) ?? Object.prototype.toString.call(thrown)}`;
+  if (typeof name === 'string' && !PLAIN_NAMES.includes(name)) return `${name}: ${message}`;
+  return message === '' ? 'threw an error without message' : message;
+}
+
+function field(object: object, name: string): unknown {
+  return attempt(() => (object as Record<string, unknown>)[name]);
 }
 
 function attempt<T>(read: () => T): T | undefined {

@@ -1,0 +1,103 @@
+import { systemClock, type ClaimRequest, type JobRecord } from '@orchd/storage';
+import { MemoryStorageAdapter } from '@orchd/storage/memory';
+import { ClaimLoop } from './claim-loop.js';
+import { turns } from './pool.fixture.js';
+import { poolSettings } from './pool-options.js';
+
+interface Poll {
+  readonly request: ClaimRequest;
+  answer(jobs: readonly JobRecord[]): void;
+}
+
+/** Answers a claim when the test says so. */
+class SlowStorage extends MemoryStorageAdapter {
+  readonly open_: Poll[] = [];
+
+  override claim(request: ClaimRequest): Promise<JobRecord[]> {
+    return new Promise((resolve) => {
+      this.open_.push({ request, answer: (jobs) => resolve(jobs as JobRecord[]) });
+    });
+  }
+}
+
+const job = { id: 'j', epoch: 1 } as JobRecord;
+
+describe('ClaimLoop', () => {
+  let storage: SlowStorage;
+  let free: number;
+  let loop: ClaimLoop;
+  let given: JobRecord[];
+
+  beforeEach(() => {
+    storage = new SlowStorage();
+    free = 8;
+    given = [];
+    const target = {
+      queue: 'default',
+      get free() {
+        return free;
+      },
+      take: (jobs: readonly JobRecord[]) => void (free -= jobs.length),
+      giveBack: (jobs: readonly JobRecord[]) => void given.push(...jobs),
+    };
+    loop = new ClaimLoop(storage, poolSettings({ owner: 'me', leaseMs: 1234, clock: systemClock }), target, () => undefined);
+    loop.start();
+  });
+
+  afterEach(() => loop.stop());
+
+  function freed(n: number): Promise<void> {
+    free += n;
+    loop.wake();
+    return turns();
+  }
+
+  const asked = (): number => storage.open_.reduce((sum, { request }) => sum + request.limit, 0);
+
+  it('asks for all free workers, in its own name', async () => {
+    await turns();
+    expect(storage.open_.map(({ request }) => request)).toMatchObject([{ queue: 'default', limit: 8, owner: 'me', leaseMs: 1234 }]);
+  });
+
+  it('claims for a worker that becomes free while a claim is unanswered beside it', async () => {
+    free = 1;
+    await turns();
+    await freed(2);
+    expect(storage.open_.map(({ request }) => request.limit)).toEqual([1, 2]);
+  });
+
+  it('never asks for more than there are free workers, over all open claims', async () => {
+    free = 0;
+    for (let i = 0; i < 40; i++) {
+      await freed(1);
+      expect(asked()).toBeLessThanOrEqual(free);
+      if (i % 3 === 2) {
+        const poll = storage.open_.shift()!;
+        poll.answer(Array.from({ length: poll.request.limit }, () => job));
+        await turns();
+        expect(asked()).toBeLessThanOrEqual(free);
+      }
+    }
+  });
+
+  it('does not leave a poll per worker at a queue that is empty', async () => {
+    free = 1;
+    for (let i = 0; i < 20; i++) await freed(1);
+    expect(storage.open_.length).toBe(4);
+    for (const poll of storage.open_.splice(0)) poll.answer([job]);
+    await turns();
+    expect(asked()).toBe(free);
+  });
+
+  it('ends its polls when it is stopped, and gives back what still comes', async () => {
+    await turns();
+    const [poll] = storage.open_;
+    loop.stop();
+    expect(poll!.request.signal?.aborted).toBe(true);
+    poll!.answer([job]);
+    await turns();
+    expect(given).toEqual([job]);
+    await freed(1);
+    expect(storage.open_).toHaveLength(1);
+  });
+});
