@@ -11,11 +11,11 @@ interface Poll {
 
 /** Answers a claim when the test says so. */
 class SlowStorage extends MemoryStorageAdapter {
-  readonly open_: Poll[] = [];
+  readonly polls: Poll[] = [];
 
   override claim(request: ClaimRequest): Promise<JobRecord[]> {
     return new Promise((resolve) => {
-      this.open_.push({ request, answer: (jobs) => resolve(jobs as JobRecord[]) });
+      this.polls.push({ request, answer: (jobs) => resolve(jobs as JobRecord[]) });
     });
   }
 }
@@ -52,18 +52,18 @@ describe('ClaimLoop', () => {
     return turns();
   }
 
-  const asked = (): number => storage.open_.reduce((sum, { request }) => sum + request.limit, 0);
+  const asked = (): number => storage.polls.reduce((sum, { request }) => sum + request.limit, 0);
 
   it('asks for all free workers, in its own name', async () => {
     await turns();
-    expect(storage.open_.map(({ request }) => request)).toMatchObject([{ queue: 'default', limit: 8, owner: 'me', leaseMs: 1234 }]);
+    expect(storage.polls.map(({ request }) => request)).toMatchObject([{ queue: 'default', limit: 8, owner: 'me', leaseMs: 1234 }]);
   });
 
   it('claims for a worker that becomes free while a claim is unanswered beside it', async () => {
     free = 1;
     await turns();
     await freed(2);
-    expect(storage.open_.map(({ request }) => request.limit)).toEqual([1, 2]);
+    expect(storage.polls.map(({ request }) => request.limit)).toEqual([1, 2]);
   });
 
   it('never asks for more than there are free workers, over all open claims', async () => {
@@ -72,7 +72,7 @@ describe('ClaimLoop', () => {
       await freed(1);
       expect(asked()).toBeLessThanOrEqual(free);
       if (i % 3 === 2) {
-        const poll = storage.open_.shift()!;
+        const poll = storage.polls.shift()!;
         poll.answer(Array.from({ length: poll.request.limit }, () => job));
         await turns();
         expect(asked()).toBeLessThanOrEqual(free);
@@ -83,21 +83,21 @@ describe('ClaimLoop', () => {
   it('does not leave a poll per worker at a queue that is empty', async () => {
     free = 1;
     for (let i = 0; i < 20; i++) await freed(1);
-    expect(storage.open_.length).toBe(4);
-    for (const poll of storage.open_.splice(0)) poll.answer([job]);
+    expect(storage.polls.length).toBe(8);
+    for (const poll of storage.polls.splice(0)) poll.answer([job]);
     await turns();
     expect(asked()).toBe(free);
   });
 
   it('ends its polls when it is stopped, and gives back what still comes', async () => {
     await turns();
-    const [poll] = storage.open_;
+    const [poll] = storage.polls;
     loop.stop();
     expect(poll!.request.signal?.aborted).toBe(true);
     poll!.answer([job]);
     await turns();
     expect(given).toEqual([job]);
     await freed(1);
-    expect(storage.open_).toHaveLength(1);
+    expect(storage.polls).toHaveLength(1);
   });
 });

@@ -9,7 +9,7 @@ const WAIT_MS = 10_000;
  * A storage may answer a claim only when something else is written. Workers that become free meanwhile do not wait for that answer, they
  * are claimed for beside it, but a queue that runs empty is not left with a poll per worker.
  */
-const MAX_POLLS = 4;
+const MAX_POLLS = 8;
 
 /** What the loop fills with jobs. */
 export interface ClaimTarget {

@@ -90,6 +90,7 @@ describe('LeaseKeeper', () => {
       expect(record.progress).toEqual({ percent: 79.99, note: 'step 7999' });
       expect(record.log).toHaveLength(20);
       expect(record.log.at(-1)).toBe('line 7999');
+      for (const [request] of extended) expect(request!.log).toHaveLength(20);
     });
 
     it('are told before the job is done', async () => {
@@ -164,6 +165,15 @@ describe('LeaseKeeper', () => {
       expect((await fixture.queue.stats()).workers).toMatchObject({ healthy: 1, busy: 0, replaced: 1, zombies: 1 });
       await fixture.enqueue('job');
       await fixture.entry(2);
+    });
+
+    it('does not put off a time-out that comes before that second is over', async () => {
+      await start();
+      const id = await fixture.enqueue('job', { timeoutMs: 500 });
+      await fixture.entry(1);
+      await fixture.queue.cancel(id);
+      fixture.clock.advance(500);
+      expect(await fixture.inState(id, 'cancelled')).toMatchObject({ attempts: 0, error: { code: 'timeout' } });
     });
 
     it('is learned from the next extend when nobody told', async () => {

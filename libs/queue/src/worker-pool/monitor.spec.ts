@@ -190,8 +190,9 @@ describe('Monitor', () => {
   });
 
   it('does not touch a fresh delivery when the verdict meets the end of the old one (C04)', async () => {
-    await start({ workers: 4 });
-    const jobs = 300;
+    const hbMs = 20;
+    await start({ workers: 4, heartbeatTimeoutMs: hbMs });
+    const jobs = 200;
     const ids = await Promise.all(
       Array.from({ length: jobs }, () =>
         fixture.enqueue('job', { maxRequeues: 1000, maxAttempts: 1000, backoff: { baseMs: 0, capMs: 0 } }),
@@ -203,7 +204,7 @@ describe('Monitor', () => {
     for (let step = 0; step < 200_000 && (await fixture.queue.stats()).counts.done < jobs; step++) {
       while (ended + due.length < fixture.entries.length) {
         const n = ended + due.length;
-        due.push({ at: fixture.clock.monoMs() + HB * 1.25 - 5 + (n % 11), entry: fixture.entries[n]!, fails: n % 3 === 0 });
+        due.push({ at: fixture.clock.monoMs() + hbMs * 1.25 - 5 + (n % 11), entry: fixture.entries[n]!, fails: n % 3 === 0 });
       }
       fixture.clock.advance(1);
       for (const one of due.filter(({ at }) => at <= fixture.clock.monoMs())) {

@@ -3,7 +3,7 @@ import type { Workers } from './workers.js';
 
 export interface WorkerFigures {
   readonly configured: number;
-  /** Running, and not silent for longer than its heartbeat time-out. 0 before the start and from the end of a shutdown's draining on. */
+  /** Running, and not silent for longer than its heartbeat time-out. 0 before the start and while shutting down. */
   readonly healthy: number;
   readonly busy: number;
   /** Workers whose slot was given to a new one, since start. */

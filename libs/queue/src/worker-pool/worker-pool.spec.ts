@@ -89,6 +89,26 @@ describe('WorkerPool', () => {
     expect(fixture.storage.calls.ack).toBe(1);
   });
 
+  it('asks for the next job in the turn of the ack, before a storage that writes at its end has begun to', async () => {
+    fixture = await PoolFixture.create({ workers: 1 });
+    fixture.handle('job');
+    const order: string[] = [];
+    const { ack, claim } = fixture.storage;
+    fixture.storage.ack = (...args) => {
+      order.push('ack');
+      setImmediate(() => order.push('write'));
+      return ack.apply(fixture.storage, args);
+    };
+    fixture.storage.claim = (...args) => (order.push('claim'), claim.apply(fixture.storage, args));
+    fixture.pool.start();
+    await fixture.enqueue('job');
+    const { resolve } = await fixture.entry(1);
+    order.length = 0;
+    resolve();
+    await turns();
+    expect(order).toEqual(['ack', 'claim', 'write']);
+  });
+
   it('serves each queue with its own workers', async () => {
     fixture = await PoolFixture.create({ queues: { default: 1, mail: 2 } });
     fixture.handle('job');

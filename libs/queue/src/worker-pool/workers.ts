@@ -87,12 +87,8 @@ export class Workers {
     this.counters.zombies++;
     delivery.abort(reason);
     this.runner.terminate(delivery);
+    if (!last) this.#replace(worker);
     this.#settle(delivery, reason);
-    if (last) return;
-    this.counters.replaced++;
-    const replacement = this.#hire(worker.queue);
-    this.#slots[this.#slots.indexOf(worker)] = replacement;
-    this.#free(replacement);
   }
 
   /** The signal fires; a handler that does not come back is ended a second later. Later calls change nothing. */
@@ -104,6 +100,13 @@ export class Workers {
       this.listener.deadline(delivery.endAtMs);
       delivery.abort('cancelled');
     }
+  }
+
+  #replace(worker: Worker): void {
+    this.counters.replaced++;
+    const replacement = this.#hire(worker.queue);
+    this.#slots[this.#slots.indexOf(worker)] = replacement;
+    this.#free(replacement);
   }
 
   #settle(delivery: Delivery, reason: DeliveryEndReason): void {
@@ -121,15 +124,19 @@ export class Workers {
   }
 
   readonly #finished = (worker: Worker, delivery: Delivery, returned: boolean, value: unknown): void => {
-    this.settler.finish(delivery, returned, value);
     if (worker.state === 'idle') this.#free(worker);
     else this.counters.zombies--;
+    this.settler.finish(delivery, returned, value);
   };
 
   #hire(queue: string): Worker {
     return new Worker(`${queue}-${++this.#made}`, queue, this.runner, this.#finished);
   }
 
+  /**
+   * Before the settle, not after it: both are put off to the end of the turn, and a storage that writes what it has by then should have
+   * the next claim already. Otherwise that claim waits for a whole flush.
+   */
   #free(worker: Worker): void {
     this.#idle.get(worker.queue)!.push(worker);
     this.listener.freed(worker.queue);
