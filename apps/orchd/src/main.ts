@@ -1,12 +1,11 @@
-import 'reflect-metadata';
 import { helpText } from './config/help-text.js';
 import { readSettings } from './config/read-settings.js';
+import type { Settings } from './config/settings.js';
 import { VERSION } from './config/version.js';
 import { EXIT, type ExitCode } from './life-cycle/exit-codes.js';
-import { Service } from './life-cycle/service.js';
+import type { Service } from './life-cycle/service.js';
 import { StartFailure } from './life-cycle/start-failure.js';
 import { createLogger } from './logging/logger.js';
-import type { Settings } from './config/settings.js';
 
 const command = readSettings(process.argv.slice(2), process.env);
 switch (command.kind) {
@@ -27,16 +26,18 @@ switch (command.kind) {
 /** Resolves with the exit code when all that was logged is written. */
 async function serve(settings: Settings): Promise<ExitCode> {
   const { log, flush } = createLogger(process.stdout);
-  const service = new Service(settings, log);
-  // Our own handlers: Nest's would raise the signal again, and the exit code would be the signal's.
-  process.on('SIGTERM', () => service.end('SIGTERM', EXIT.stopped));
-  process.on('SIGINT', () => service.end('SIGINT', EXIT.stopped));
   process.on('uncaughtException', (error) => {
     // After a bug nobody knows what holds; the log on disk does, and the next process starts from it.
     log.fatal({ err: error }, 'uncaught error: the process ends now');
     flush();
     process.exit(EXIT.bug);
   });
+  let service: Service | null = null;
+  // Our own handlers: Nest's would raise the signal again, and the exit code would be the signal's.
+  const stop = (signal: NodeJS.Signals) => (service ? service.stop(signal) : process.exit(EXIT.stopped));
+  process.on('SIGTERM', stop).on('SIGINT', stop);
+  // Loaded here, for the frameworks behind it take longer to load than --help takes to read.
+  service = new (await import('./life-cycle/service.js')).Service(settings, log);
   try {
     return await service.run();
   } catch (error) {

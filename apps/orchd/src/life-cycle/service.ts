@@ -1,3 +1,4 @@
+import 'reflect-metadata';
 import { NestFactory } from '@nestjs/core';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { WorkerPool } from '@orchd/queue';
@@ -32,7 +33,8 @@ export class Service {
   readonly #exited: Promise<ExitCode>;
   #exit!: (code: ExitCode) => void;
   #app: NestFastifyApplication | null = null;
-  #ending = false;
+  /** Set while the service ends. */
+  #code: ExitCode | null = null;
 
   constructor(
     private readonly settings: Settings,
@@ -43,14 +45,14 @@ export class Service {
 
   /** Resolves with the exit code when the service has ended. Rejects with a `StartFailure` when it could not start. */
   async run(): Promise<ExitCode> {
-    const { settings } = this;
-    if (settings.storage === 'wal') prepareDataDir(settings.dataDir);
-    const app = await this.#create();
+    if (this.settings.storage === 'wal') prepareDataDir(this.settings.dataDir);
+    const app = (this.#app = await this.#create());
     try {
       await this.#listen(app);
       await this.#openStorage(app);
     } catch (error) {
-      if (!this.#ending) {
+      // Once the service ends, what it had begun to open fails; that is not why it ends.
+      if (this.#code === null) {
         await app.close();
         throw error;
       }
@@ -58,32 +60,42 @@ export class Service {
     return this.#exited;
   }
 
-  /** Ends the service in order, once. A second call ends the grace time of running jobs. */
-  end(why: string, code: ExitCode): void {
-    if (this.#ending) {
-      this.log.warn(`${why} again: running jobs are given back now`);
-      this.#pool()?.hurry();
-      return;
-    }
-    this.#ending = true;
-    this.#phase.advanceTo('draining');
-    const graceMs = this.settings.shutdownGraceMs;
-    this.log.info({ grace_ms: graceMs }, `${why}: shutting down`);
-    setTimeout(() => {
-      this.log.error('shutting down took too long: the process ends now');
-      this.#exit(code);
-    }, graceMs + FORCED_END_MS).unref();
-    void this.#close(code);
+  /** A signal: ends the service in order. The second one ends the grace time of running jobs. */
+  stop(signal: NodeJS.Signals): void {
+    if (this.#code === null) return this.#end(`${signal}: shutting down`, EXIT.stopped);
+    this.log.warn(`${signal} again: running jobs are given back now`);
+    this.#pool()?.hurry();
   }
 
-  async #close(code: ExitCode): Promise<void> {
+  /** Durability is gone: nothing that still runs could be recorded, and a supervisor starts a new process. */
+  #storageFailed(error: Error): void {
+    this.log.fatal({ err: error }, 'the storage failed');
+    if (this.#code === null) this.#end('shutting down, for the storage failed', EXIT.storageFailed);
+    this.#code = EXIT.storageFailed;
+    this.#pool()?.hurry();
+  }
+
+  #end(why: string, code: ExitCode): void {
+    this.#code = code;
+    this.#phase.advanceTo('draining');
+    const graceMs = this.settings.shutdownGraceMs;
+    this.log.info({ grace_ms: graceMs }, why);
+    // Not unref'd: it also keeps the process from ending early, with nothing left to wait for but a promise.
+    setTimeout(() => {
+      this.log.error('shutting down took too long: the process ends now');
+      this.#exit(this.#code ?? code);
+    }, graceMs + FORCED_END_MS);
+    void this.#close();
+  }
+
+  async #close(): Promise<void> {
     try {
       await this.#app?.close();
       this.log.info('stopped');
     } catch (error) {
       this.log.error({ err: error }, 'shutting down failed');
     }
-    this.#exit(code);
+    this.#exit(this.#code ?? EXIT.stopped);
   }
 
   async #create(): Promise<NestFastifyApplication> {
@@ -95,7 +107,6 @@ export class Service {
     try {
       const app = await NestFactory.create<NestFastifyApplication>(module, createHttpAdapter(this.#phase), options);
       serveOpenApi(app);
-      this.#app = app;
       return app;
     } catch (error) {
       throw storageFailure(error);
@@ -105,6 +116,7 @@ export class Service {
   async #listen(app: NestFastifyApplication): Promise<void> {
     const { host, port } = this.settings;
     await app.init();
+    if (this.#code !== null) return;
     try {
       await app.getHttpAdapter().getInstance().listen({ host, port });
     } catch (error) {
@@ -115,6 +127,7 @@ export class Service {
   }
 
   async #openStorage(app: NestFastifyApplication): Promise<void> {
+    if (this.#code !== null) return;
     const storage = app.get(StorageAdapter);
     storage.subscribe((event) => {
       if (event.type === 'failed') this.#storageFailed(event.error);
@@ -124,16 +137,10 @@ export class Service {
     } catch (error) {
       throw storageFailure(error);
     }
-    if (this.#ending) return;
+    if (this.#code !== null) return;
     this.#pool()?.start();
     this.#phase.advanceTo('running');
     this.#logStart(storage);
-  }
-
-  /** Durability is gone: nothing more is promised, what runs is given up, and a supervisor starts a new process. */
-  #storageFailed(error: Error): void {
-    this.log.fatal({ err: error }, 'the storage failed');
-    this.end('storage failed', EXIT.storageFailed);
   }
 
   #logStart(storage: StorageAdapter): void {

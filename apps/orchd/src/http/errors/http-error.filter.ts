@@ -20,7 +20,7 @@ export class HttpErrorFilter implements ExceptionFilter {
     }
     // Fastify closes the connection after a body it refused. A client that is still sending would meet the reset before the answer;
     // so the rest is read and thrown away instead, for at most the request time-out.
-    reply.removeHeader('connection');
+    if (reply.raw.shouldKeepAlive && reply.hasHeader('connection')) reply.removeHeader('connection');
     void reply.status(body.statusCode).headers(headers).send(body);
   }
 }
