@@ -1,4 +1,5 @@
-// npm run bench [-- name ...]: runs the measured comparisons of test/bench one after the other, or only the named ones.
+// npm run bench [-- name ... --flag ...]: runs the measured comparisons of test/bench one after the other, or only the named ones. Flags come
+// after the names and are handed on to each.
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { ensure } from './ensure.mjs';
@@ -6,12 +7,17 @@ import { root, run } from './run.mjs';
 
 const SUFFIX = '.bench.mjs';
 const folder = join(root, 'test/bench');
+/** With many repeats a benchmark may well take an hour. */
+const HANG_LIMIT_MS = 2 * 3_600_000;
 
 const all = readdirSync(folder)
   .filter((file) => file.endsWith(SUFFIX))
   .map((file) => file.slice(0, -SUFFIX.length))
   .sort();
-const wanted = process.argv.slice(2);
+const args = process.argv.slice(2);
+const firstFlag = args.findIndex((arg) => arg.startsWith('--'));
+const wanted = firstFlag === -1 ? args : args.slice(0, firstFlag);
+const flags = args.slice(wanted.length);
 const unknown = wanted.filter((name) => !all.includes(name));
 if (unknown.length > 0) {
   console.error(`No benchmark ${unknown.join(', ')}; there are: ${all.join(', ')}`);
@@ -20,5 +26,5 @@ if (unknown.length > 0) {
 
 await ensure();
 for (const name of wanted.length > 0 ? wanted : all) {
-  await run(name, process.execPath, [join(folder, `${name}${SUFFIX}`)]);
+  await run(name, process.execPath, [join(folder, `${name}${SUFFIX}`), ...flags], { hangLimitMs: HANG_LIMIT_MS });
 }

@@ -13,7 +13,7 @@ const HANG_LIMIT_MS = 15 * 60_000;
  * Resolves with `{ name, ok, seconds, output }` when the step has ended; never rejects.
  * `quiet` keeps what the step prints for `output`, otherwise it goes to the terminal.
  */
-export function step(name, command, args, { quiet = false, env = {} } = {}) {
+export function step(name, command, args, { quiet = false, env = {}, hangLimitMs = HANG_LIMIT_MS } = {}) {
   const started = performance.now();
   return new Promise((resolve) => {
     const child = spawn(command, args, {
@@ -39,9 +39,9 @@ export function step(name, command, args, { quiet = false, env = {} } = {}) {
     };
     process.once('SIGINT', forward).once('SIGTERM', forward);
     const limit = setTimeout(() => {
-      chunks.push(Buffer.from(`${name}: still running after ${HANG_LIMIT_MS / 60_000} minutes, ended as hung\n`));
+      chunks.push(Buffer.from(`${name}: still running after ${hangLimitMs / 60_000} minutes, ended as hung\n`));
       end('SIGKILL');
-    }, HANG_LIMIT_MS);
+    }, hangLimitMs);
 
     const finish = (ok) => {
       clearTimeout(limit);

@@ -1,0 +1,62 @@
+import { WorkerPool } from '@orchd/queue';
+import { performance } from 'node:perf_hooks';
+import { setTimeout } from 'node:timers/promises';
+import { freshFolder } from '../lib/folders.mjs';
+import { shown } from '../lib/format.mjs';
+import { syncTimes } from '../lib/machine.mjs';
+import { percentile } from '../lib/statistics.mjs';
+import { atMost } from '../lib/targets.mjs';
+import { openQueue, payload, TYPE } from './jobs.mjs';
+
+const JOBS = 2000;
+const WARM_UP = 500;
+const WORKERS = 16;
+/** Between two jobs: long enough for the queue to be idle again. */
+const PAUSE_MS = 2;
+
+/** Child: ms from the call of `enqueue` to the first line of the handler, one job at a time. */
+export async function measure({ folder, jobs, warmUp }) {
+  const { storage, registry, queue } = await openQueue({ storage: 'wal', dataDir: folder, fsync: 'always' });
+  let entered;
+  registry.register(TYPE, async () => entered(performance.now()));
+  const pool = new WorkerPool(storage, registry, { workers: WORKERS });
+  pool.start();
+  const times = [];
+  for (let n = -warmUp; n < jobs; n++) {
+    const handled = new Promise((resolve) => (entered = resolve));
+    const calledAt = performance.now();
+    const accepted = queue.enqueue({ type: TYPE, payload: payload(n) });
+    const enteredAt = await handled;
+    if (n >= 0) times.push(enteredAt - calledAt);
+    await accepted;
+    await setTimeout(PAUSE_MS);
+  }
+  await pool.stop();
+  await storage.close();
+  return times;
+}
+
+/** How long a job waits for a queue that has nothing else to do. */
+export async function latency({ work, quick, child, progress }) {
+  progress('latency');
+  const { folder, remove } = freshFolder(work);
+  const jobs = quick ? JOBS / 10 : JOBS;
+  const disk = syncTimes(work, jobs);
+  const times = await child('latency', { folder, jobs, warmUp: quick ? WARM_UP / 5 : WARM_UP });
+  remove();
+  const row = (name, values) => [name, values.length, ...[50, 90, 99, 100].map((percent) => shown(percentile(values, percent), 3))];
+  const [p50, p99] = [percentile(times, 50), percentile(times, 99)];
+  return {
+    title: 'Idle queue',
+    about:
+      `From the call of QueueService.enqueue to the entry of the handler, one job at a time, fsync always, ${WORKERS} workers waiting; ms. In it ` +
+      'are a write and an fdatasync of the job, and a write of its claim. Beside it what one write + fdatasync alone takes here.',
+    columns: ['', 'samples', 'p50', 'p90', 'p99', 'max'],
+    rows: [row('enqueue to handler', times), row('one write + fdatasync', disk)],
+    targets: [
+      atMost('enqueue to handler, p50', p50, 0.35, { unit: 'ms', digits: 3 }),
+      atMost('enqueue to handler, p99', p99, 1, { unit: 'ms', digits: 3 }),
+    ],
+    runs: { p50, p99, disk_p50: percentile(disk, 50), disk_p99: percentile(disk, 99) },
+  };
+}
