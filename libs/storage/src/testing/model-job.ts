@@ -15,10 +15,13 @@ interface Unknown {
   readonly message?: true;
 }
 
+/** Every request of the walk has an id, so that its answer is known before the call. */
+export type ModelRequest = NewJob & { readonly id: string };
+
 /** A job as the model keeps it: plain fields, in the words of the contract. */
 export interface ModelJob {
   readonly id: string;
-  readonly request: NewJob;
+  readonly request: ModelRequest;
   readonly priority: number;
   readonly maxAttempts: number;
   readonly maxRequeues: number;
@@ -47,7 +50,7 @@ export interface ModelJob {
   unknown: Unknown;
 }
 
-export function newModelJob(request: NewJob & { id: string }, wall: number): ModelJob {
+export function newModelJob(request: ModelRequest, wall: number): ModelJob {
   return {
     id: request.id,
     request,
@@ -106,19 +109,32 @@ export function observe(job: ModelJob, record: JobRecord, exact: boolean): void 
 }
 
 function expected(job: ModelJob, record: JobRecord): JobRecord {
-  const { id, request, state, epoch, priority, starts, attempts, maxAttempts, requeues, maxRequeues, releases } = job;
-  const { backoff, cancelRequested, createdAt, startedAt, finishedAt, result } = job;
+  const { request } = job;
   return {
-    ...{ id, epoch, state, priority, starts, attempts, maxAttempts, requeues, maxRequeues, releases },
-    ...{ backoff, cancelRequested, createdAt, startedAt, finishedAt, result },
+    id: job.id,
+    epoch: job.epoch,
     queue: request.queue,
     type: request.type,
     payload: request.payload,
+    state: job.state,
+    priority: job.priority,
     dedupeKey: request.dedupeKey ?? null,
+    starts: job.starts,
+    attempts: job.attempts,
+    maxAttempts: job.maxAttempts,
+    requeues: job.requeues,
+    maxRequeues: job.maxRequeues,
+    releases: job.releases,
     timeoutMs: request.timeoutMs ?? 0,
+    backoff: job.backoff,
+    cancelRequested: job.cancelRequested,
+    createdAt: job.createdAt,
     runAt: job.runAt ?? record.runAt,
+    startedAt: job.startedAt,
+    finishedAt: job.finishedAt,
     progress: null,
     log: [],
+    result: job.result,
     error: job.error as JobRecord['error'],
   };
 }

@@ -1,16 +1,6 @@
 import assert from 'node:assert/strict';
-import type {
-  ErrorCode,
-  JobError,
-  JobRecord,
-  JobState,
-  Lease,
-  NackDisposition,
-  NewJob,
-  PrunePolicy,
-  RequeueReason,
-} from '../contract/index.js';
-import { isFinal, newModelJob, observe, type ModelJob } from './model-job.js';
+import type { ErrorCode, JobError, JobRecord, JobState, Lease, NackDisposition, PrunePolicy, RequeueReason } from '../contract/index.js';
+import { isFinal, newModelJob, observe, type ModelJob, type ModelRequest } from './model-job.js';
 import { assertOldest, prunable } from './model-prune.js';
 
 /** What a call must come to. */
@@ -74,8 +64,8 @@ export class Model {
 
   // The verbs -----------------------------------------------------------------------------------------------------------------------
 
-  /** R11, R12. Every request of the walk has an id of its own, so that the answer is known before the call. */
-  enqueue(requests: readonly (NewJob & { id: string })[]): Answer<{ id: string; state: JobState; created: boolean }[]> {
+  /** R11, R12. */
+  enqueue(requests: readonly ModelRequest[]): Answer<{ id: string; state: JobState; created: boolean }[]> {
     const fresh: ModelJob[] = [];
     const answers: { job: ModelJob; created: boolean }[] = [];
     for (const request of requests) {

@@ -1,3 +1,5 @@
+const { imul } = Math;
+
 /** A small generator (mulberry32) that gives the same numbers for the same seed everywhere, so that a failed walk can be walked again. */
 export class SeededRandom {
   #state: number;
@@ -9,8 +11,8 @@ export class SeededRandom {
   /** Uniform in [0, 1). */
   next(): number {
     this.#state = (this.#state + 0x6d2b79f5) >>> 0;
-    let mixed = Math.imul(this.#state ^ (this.#state >>> 15), 1 | this.#state);
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
+    let mixed = imul(this.#state ^ (this.#state >>> 15), 1 | this.#state);
+    mixed = (mixed + imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
     return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
   }
 

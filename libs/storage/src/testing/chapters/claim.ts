@@ -43,6 +43,7 @@ export const claim: KitChapter = {
     {
       title: 'takes from its own queue only',
       async run(bench) {
+        const elsewhere = await bench.add();
         const queues = Array.from({ length: 30 }, (_, i) => `queue-${i}`);
         const ids = await bench.addAll(90, (i) => ({ queue: queues[i % 30]! }));
         assert.deepEqual(await bench.claim({ queue: 'queue-30', limit: 100 }), []);
@@ -51,6 +52,7 @@ export const claim: KitChapter = {
           const claimed = (await bench.claim({ queue, limit: 100 })).map(({ id }) => id);
           assert.deepEqual(claimed, [ids[i], ids[i + 30], ids[i + 60]]);
         }
+        assert.equal((await bench.take()).id, elsewhere);
       },
     },
     {

@@ -4,7 +4,7 @@ import { Walk } from '../walk/walk.js';
 import type { Workbench } from '../workbench.js';
 
 const SEEDS = [1, 2, 3, 4];
-const STEPS_OF_A_WALK = 2000;
+const STEPS_OF_A_WALK = 3000;
 /** Where a step may have to wait for the clock of a server. */
 const STEPS_OF_A_SLOW_WALK = 200;
 

@@ -1,9 +1,8 @@
 import type { NewJob } from '../../contract/index.js';
+import type { ModelRequest } from '../model-job.js';
 import type { Walk } from './walk.js';
 
-export type WalkRequest = NewJob & { readonly id: string };
-
-export const QUEUES = ['mail', 'video', 'Reports_2'] as const;
+export const QUEUES = ['default', 'video', 'Reports_2'] as const;
 const TYPES = ['send', 'constructor', 'a.b:c'] as const;
 const KEYS = Array.from({ length: 12 }, (_, index) => `key ${index} \u{1f511}`);
 const PRINTS = ['print-1', 'print-2'] as const;
@@ -11,7 +10,7 @@ const HOUR_MS = 3_600_000;
 const BEYOND_A_TIMER_MS = 2 ** 31 + 5;
 
 /** A new job. Its id tells nothing about when it was made, so that "by id" and "by age" are different orders. */
-export function newRequest(walk: Walk): WalkRequest {
+export function newRequest(walk: Walk): ModelRequest {
   const { random } = walk;
   const maybe = (probability: number, fields: () => Partial<NewJob>): Partial<NewJob> => (random.chance(probability) ? fields() : {});
   return {
@@ -31,17 +30,18 @@ export function newRequest(walk: Walk): WalkRequest {
 }
 
 /** As a new job, but due at an instant. */
-export function newAppointment(walk: Walk): WalkRequest {
+export function newAppointment(walk: Walk): ModelRequest {
   const { delayMs: _, ...request } = newRequest(walk);
   const distance = walk.random.chance(0.3) ? -HOUR_MS : anyDelay(walk);
   return { ...request, runAt: walk.model.wall + distance };
 }
 
-/** Something that was requested before, as it was or slightly not. Undefined before there is anything. */
-export function repeatedRequest(walk: Walk): WalkRequest | undefined {
+/** Something that was requested before, as it was or slightly not, perhaps of a job that is forgotten by now. Undefined before there is anything. */
+export function repeatedRequest(walk: Walk): ModelRequest | undefined {
   const { random, model } = walk;
+  if (walk.forgotten.length > 0 && random.chance(0.3)) return random.pick(walk.forgotten);
   if (model.jobs.length === 0) return undefined;
-  const first = random.pick(model.jobs).request as WalkRequest;
+  const first = random.pick(model.jobs).request;
   if (first.dedupeKey !== undefined && random.chance(0.4)) return { ...first, id: `again-${walk.number()}` };
   return random.chance(0.3) ? { ...first, fingerprint: 'another print' } : first;
 }

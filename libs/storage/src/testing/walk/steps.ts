@@ -87,6 +87,7 @@ const prune: Step = async (walk) => {
   const kept = new Set((await bench.all()).map(({ id }) => id));
   const gone = new Set(model.jobs.map(({ id }) => id).filter((id) => !kept.has(id)));
   assert.equal(gone.size, value, 'as many jobs are gone as prune said');
+  for (const id of gone) walk.forgotten.push(model.find(id)!.request);
   model.forget(gone);
   await walk.checkAll();
   return `${JSON.stringify(policy)} -> ${value}`;

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { OrchdError, type JobRecord, type Lease } from '../../contract/index.js';
 import { Model, type Answer } from '../model.js';
-import type { ModelJob } from '../model-job.js';
+import type { ModelJob, ModelRequest } from '../model-job.js';
 import { SeededRandom } from '../seeded-random.js';
 import type { Workbench } from '../workbench.js';
 
@@ -22,6 +22,8 @@ export class Walk {
   readonly exact: boolean;
   /** Leases that were given out, lost ones too: late workers exist. */
   readonly leases: Lease[] = [];
+  /** Requests of jobs that were pruned: their ids and keys are free again. */
+  readonly forgotten: ModelRequest[] = [];
   model!: Model;
 
   /**
