@@ -1,4 +1,4 @@
-import { Injectable, Module, Scope, type ModuleMetadata } from '@nestjs/common';
+import { Injectable, Module, Scope, type ModuleMetadata, type OnModuleInit } from '@nestjs/common';
 import { Test, type TestingModule } from '@nestjs/testing';
 import { StorageAdapter, StorageModule } from '@orchd/storage';
 import { MemoryStorageAdapter } from '@orchd/storage/memory';
@@ -88,9 +88,16 @@ describe('QueueModule and WorkerPoolModule', () => {
     expect(app.get(HandlerRegistry).get('mail.send')).toBeDefined();
   });
 
-  it('run handlers that are no providers', async () => {
-    const app = await application({ imports: [QueueModule.forRoot(), WorkerPoolModule.forRoot()] });
-    app.get(HandlerRegistry).register('plain', (job: Job<number>) => job.payload + 1);
+  it('run handlers that a module registers by hand', async () => {
+    @Module({})
+    class PlainModule implements OnModuleInit {
+      constructor(private readonly registry: HandlerRegistry) {}
+
+      onModuleInit(): void {
+        this.registry.register('plain', (job: Job<number>) => job.payload + 1);
+      }
+    }
+    const app = await application({ imports: [QueueModule.forRoot(), WorkerPoolModule.forRoot(), PlainModule] });
     const queue = app.get(QueueService);
     const { id } = await queue.enqueue({ type: 'plain', payload: 1 });
     await until(async () => (await queue.get(id))!.result === 2, 'the job');

@@ -1,5 +1,5 @@
 import { setImmediate } from 'node:timers/promises';
-import { systemClock, type Clock, type JobRecord, type Lease, type NewJob, type StorageCapabilities } from '@orchd/storage';
+import type { JobRecord, Lease, NewJob, StorageCapabilities } from '@orchd/storage';
 import { MemoryStorageAdapter } from '@orchd/storage/memory';
 import { ManualClock } from '@orchd/storage/testing';
 import type { HandlerOptions, JobContext } from '../handler/handler.js';
@@ -81,7 +81,7 @@ export interface Entry {
   reject(error?: unknown): void;
 }
 
-export class PoolFixture<C extends Clock = StallingClock> {
+export class PoolFixture {
   readonly registry = new HandlerRegistry();
   readonly pool: WorkerPool;
   readonly queue: QueueService;
@@ -92,7 +92,7 @@ export class PoolFixture<C extends Clock = StallingClock> {
 
   private constructor(
     readonly storage: FaultyStorage,
-    readonly clock: C,
+    readonly clock: StallingClock,
     options: WorkerPoolOptions,
   ) {
     const note = (message: string): void => void this.logged.push(message);
@@ -102,15 +102,8 @@ export class PoolFixture<C extends Clock = StallingClock> {
   }
 
   /** Time stands still but for `clock.advance`. */
-  static create(options: WorkerPoolOptions = {}): Promise<PoolFixture> {
-    return PoolFixture.#create(new StallingClock(), options);
-  }
-
-  static createInRealTime(options: WorkerPoolOptions = {}): Promise<PoolFixture<Clock>> {
-    return PoolFixture.#create(systemClock, options);
-  }
-
-  static async #create<C extends Clock>(clock: C, options: WorkerPoolOptions): Promise<PoolFixture<C>> {
+  static async create(options: WorkerPoolOptions = {}): Promise<PoolFixture> {
+    const clock = new StallingClock();
     const storage = new FaultyStorage({ clock, random: () => 0 });
     await storage.open();
     return new PoolFixture(storage, clock, options);
@@ -161,7 +154,7 @@ export class PoolFixture<C extends Clock = StallingClock> {
     const stopped = this.pool.stop();
     await turns(5);
     // Time for a storage that does not answer.
-    if (this.clock instanceof ManualClock) this.clock.advance(2000);
+    this.clock.advance(2000);
     await stopped;
     await this.storage.close();
   }

@@ -133,15 +133,18 @@ export class WorkerPool {
 
   async #finish(): Promise<void> {
     const { shutdownGraceMs, log } = this.#settings;
-    const maintenance = Promise.all([this.#reaper.stop(), this.#pruner.stop()]).then(() => ((maintained = true), this.#look?.()));
     let maintained = false;
+    // Not awaited: a tick may be waiting for a storage that is gone.
+    void Promise.all([this.#reaper.stop(), this.#pruner.stop()]).then(() => {
+      maintained = true;
+      this.#look?.();
+    });
     await this.#until(() => this.#hurried || this.#quiet(), shutdownGraceMs);
     const unfinished = this.#workers.busy();
     if (unfinished.length > 0) log.warn(`${unfinished.length} running jobs are given back`);
     for (const worker of unfinished) this.#workers.end(worker, 'shutdown');
     await this.#until(() => this.#quiet() && this.#polls() === 0 && maintained, LAST_ANSWERS_MS);
     if (this.#settler.pending > 0) log.error(`the storage did not answer for ${this.#settler.pending} jobs`);
-    void maintenance;
     await this.#close();
   }
 
