@@ -1,7 +1,10 @@
 import { beforeAll, describe, expect, it } from '@jest/globals';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { ServiceFixture, type Answer, type ServiceProcess } from './harness/index.js';
 import { JobClient, type Job } from './harness/job-client.js';
 
+const ROOT = join(import.meta.dirname, '..');
 const FAR_MS = 3_600_000;
 
 /** Jobs of one test are told apart by their ids, so these tests share a service; those that count have their own. */
@@ -140,8 +143,9 @@ describe('what describes the service', () => {
     expect(body).toMatchObject({ status: 'ok', details: { storage: { status: 'up' }, workers: { status: 'up' } } });
   });
 
-  it('/openapi.json describes every call there is', async () => {
+  it('/openapi.json is the document in docs (if not: npm run openapi), and describes every call there is', async () => {
     const { body } = await service.call<{ paths: Record<string, object> }>('GET', '/openapi.json');
+    expect(body).toEqual(JSON.parse(readFileSync(join(ROOT, 'docs/openapi.json'), 'utf8')));
     const calls = Object.entries(body.paths).flatMap(([path, methods]) => Object.keys(methods).map((method) => `${method} ${path}`));
     expect(calls.sort()).toEqual([
       'delete /jobs/{id}',

@@ -9,7 +9,6 @@ const VALIDATION: ValidatorOptions = {
   whitelist: true,
   forbidNonWhitelisted: true,
   forbidUnknownValues: true,
-  skipUndefinedProperties: true,
   stopAtFirstError: true,
   validationError: { target: false, value: false },
 };

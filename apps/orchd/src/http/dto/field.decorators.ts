@@ -1,7 +1,7 @@
 import { applyDecorators } from '@nestjs/common';
 import { ApiProperty, ApiPropertyOptional, type ApiPropertyOptions } from '@nestjs/swagger';
 import { DEDUPE_KEY_MAX, ID_PATTERN, QUEUE_PATTERN, TYPE_PATTERN } from '@orchd/storage';
-import { IsDefined, IsInstance, ValidateBy, ValidateNested } from 'class-validator';
+import { IsDefined, IsInstance, ValidateBy, ValidateIf, ValidateNested } from 'class-validator';
 import { payloadProblem } from './payload-check.js';
 
 /**
@@ -14,6 +14,12 @@ export interface FieldOptions {
   readonly example?: unknown;
   readonly preset?: unknown;
 }
+
+/** Any JSON value; OpenAPI 3.0 has no word for it. */
+export const ANY_JSON: ApiPropertyOptions = {
+  anyOf: [{ type: 'object' }, { type: 'array', items: {} }, { type: 'string' }, { type: 'number' }, { type: 'boolean' }],
+  nullable: true,
+};
 
 export function IntegerField(min: number, max: number, options: FieldOptions): PropertyDecorator {
   const valid = (value: unknown) => Number.isSafeInteger(value) && (value as number) >= min && (value as number) <= max;
@@ -44,7 +50,10 @@ export function DedupeKeyField(options: FieldOptions): PropertyDecorator {
 
 export function ChoiceField(choices: readonly string[], options: FieldOptions): PropertyDecorator {
   const valid = (value: unknown) => choices.includes(value as string);
-  return field('choice', `must be one of ${choices.join(', ')}`, valid, { type: 'string', enum: [...choices] }, options);
+  const among = `one of ${choices.join(', ')}`;
+  // Said in words as well: of a query's fields @nestjs/swagger forgets the enum.
+  const description = `${options.description} It is ${among}.`;
+  return field('choice', `must be ${among}`, valid, { enum: [...choices] }, { ...options, description });
 }
 
 /** A whole number written in decimal digits, as a query string carries it. */
@@ -55,9 +64,8 @@ export function IntegerTextField(min: number, max: number, options: FieldOptions
 }
 
 export function PayloadField(options: FieldOptions): PropertyDecorator {
-  const schema = { description: options.description, example: options.example, required: false, nullable: true, type: Object };
   return applyDecorators(
-    ApiProperty(schema),
+    ApiPropertyOptional({ ...ANY_JSON, description: options.description, example: options.example }),
     ValidateBy({
       name: 'payload',
       validator: {
@@ -72,6 +80,7 @@ export function PayloadField(options: FieldOptions): PropertyDecorator {
 export function ObjectField(type: new () => object, options: FieldOptions): PropertyDecorator {
   return applyDecorators(
     ApiPropertyOptional({ type, description: options.description }),
+    ValidateIf((_dto, value) => value !== undefined),
     IsInstance(type, { message: 'must be an object' }),
     ValidateNested(),
   );
@@ -94,7 +103,8 @@ function field(
   { description, required, example, preset }: FieldOptions,
 ): PropertyDecorator {
   const documented = { ...schema, description, example, default: preset } as ApiPropertyOptions;
-  const check = ValidateBy({ name, validator: { validate: valid, defaultMessage: () => message } });
+  const validate = required ? valid : (value: unknown) => value === undefined || valid(value);
+  const check = ValidateBy({ name, validator: { validate, defaultMessage: () => message } });
   return required
     ? applyDecorators(ApiProperty(documented), IsDefined({ message: 'is required' }), check)
     : applyDecorators(ApiPropertyOptional(documented), check);

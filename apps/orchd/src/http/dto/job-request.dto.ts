@@ -1,10 +1,11 @@
-import { IntersectionType } from '@nestjs/swagger';
+import { ApiSchema, IntersectionType } from '@nestjs/swagger';
 import { LIMITS } from '@orchd/storage';
 import { DedupeKeyField, IdField, IntegerField, ObjectField, PayloadField, QueueField, TypeField } from './field.decorators.js';
 import { SimulatedPayloadDto } from './simulated-payload.dto.js';
 
 const DAY_MS = 86_400_000;
 
+@ApiSchema({ name: 'Backoff' })
 export class BackoffDto {
   @IntegerField(0, DAY_MS, { description: 'Delay before the second attempt, in ms; it doubles with each one.' })
   base_ms?: number;
@@ -47,8 +48,10 @@ export class JobRequestDto {
 }
 
 /** Short form: a job of type `simulated` with these three as its payload. */
+@ApiSchema({ name: 'ShortJob' })
 export class ShortJobDto extends IntersectionType(JobRequestDto, SimulatedPayloadDto) {}
 
+@ApiSchema({ name: 'GeneralJob' })
 export class GeneralJobDto extends JobRequestDto {
   @TypeField({ description: 'Which handler runs the job.', required: true, example: 'simulated' })
   type!: string;

@@ -1,10 +1,12 @@
-import { ApiProperty } from '@nestjs/swagger';
+import { ApiProperty, ApiSchema } from '@nestjs/swagger';
 import type { Job } from '@orchd/queue';
 import { JOB_ERROR_CODES, JOB_STATES, type JobErrorCode, type JobState } from '@orchd/storage';
+import { ANY_JSON } from './field.decorators.js';
 
 const INSTANT = { type: 'integer', description: 'Epoch ms.' } as const;
 const COUNT = { type: 'integer', minimum: 0 } as const;
 
+@ApiSchema({ name: 'JobError' })
 export class JobErrorDto {
   @ApiProperty({ enum: JOB_ERROR_CODES })
   code!: JobErrorCode;
@@ -14,6 +16,7 @@ export class JobErrorDto {
   at!: number;
 }
 
+@ApiSchema({ name: 'JobProgress' })
 export class JobProgressDto {
   @ApiProperty({ minimum: 0, maximum: 100 })
   percent!: number;
@@ -22,6 +25,7 @@ export class JobProgressDto {
 }
 
 /** What a list shows of a job. */
+@ApiSchema({ name: 'ListedJob' })
 export class ListedJobDto {
   @ApiProperty()
   id!: string;
@@ -65,13 +69,15 @@ export class ListedJobDto {
   error!: JobErrorDto | null;
 }
 
+@ApiSchema({ name: 'Job' })
 export class JobDto extends ListedJobDto {
-  @ApiProperty({ type: Object, nullable: true, description: 'Any JSON.' })
+  @ApiProperty(ANY_JSON)
   payload!: unknown;
-  @ApiProperty({ type: Object, nullable: true, description: 'What the handler returned; any JSON.' })
+  @ApiProperty({ ...ANY_JSON, description: 'What the handler returned.' })
   result!: unknown;
 }
 
+@ApiSchema({ name: 'JobPage' })
 export class JobPageDto {
   @ApiProperty({ type: [ListedJobDto] })
   jobs!: ListedJobDto[];
@@ -79,6 +85,7 @@ export class JobPageDto {
   next_cursor!: string | null;
 }
 
+@ApiSchema({ name: 'AcceptedJob' })
 export class AcceptedJobDto {
   @ApiProperty()
   id!: string;
@@ -90,6 +97,7 @@ export class AcceptedJobDto {
   type!: string;
 }
 
+@ApiSchema({ name: 'AcceptedBatch' })
 export class AcceptedBatchDto {
   @ApiProperty({ type: [String], description: 'In the order of the request.' })
   ids!: string[];

@@ -1,10 +1,11 @@
-import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
+import { ApiProperty, ApiPropertyOptional, ApiSchema } from '@nestjs/swagger';
 import type { QueueStats } from '@orchd/queue';
 import type { Durability, StorageCapabilities, StorageHealth } from '@orchd/storage';
 
 const COUNT = { type: 'integer', minimum: 0 } as const;
 const SINCE_START = { ...COUNT, description: 'Since start, of this process.' } as const;
 
+@ApiSchema({ name: 'WorkerStats' })
 export class WorkerStatsDto {
   @ApiProperty(COUNT)
   configured!: number;
@@ -19,6 +20,7 @@ export class WorkerStatsDto {
 }
 
 /** The figures are there as far as the kind of storage has them; bytes and milliseconds. */
+@ApiSchema({ name: 'StorageStats' })
 export class StorageStatsDto {
   @ApiProperty({ example: 'wal' })
   kind!: string;
@@ -42,6 +44,7 @@ export class StorageStatsDto {
   fsync_p99_ms?: number;
 }
 
+@ApiSchema({ name: 'Stats' })
 export class StatsDto {
   @ApiProperty({ ...COUNT, description: 'Jobs stored, of all processes; the six states below add up to it.' })
   jobs!: number;

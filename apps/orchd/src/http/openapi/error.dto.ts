@@ -1,6 +1,7 @@
-import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
+import { ApiProperty, ApiPropertyOptional, ApiSchema } from '@nestjs/swagger';
 import { ERROR_STATUS } from '../errors/error-status.js';
 
+@ApiSchema({ name: 'Error' })
 export class ErrorDto {
   @ApiProperty({ type: 'integer', example: 400 })
   statusCode!: number;

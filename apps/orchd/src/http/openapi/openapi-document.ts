@@ -2,6 +2,9 @@ import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { DocumentBuilder, SwaggerModule, type OpenAPIObject } from '@nestjs/swagger';
 import { VERSION } from '../../config/version.js';
 
+/** Requests with other fields than these are refused. */
+const STRICT = ['ShortJob', 'GeneralJob', 'Backoff'];
+
 /** The API as its controllers and DTOs say it. */
 export function openApiDocument(app: NestFastifyApplication): OpenAPIObject {
   const config = new DocumentBuilder()
@@ -10,7 +13,9 @@ export function openApiDocument(app: NestFastifyApplication): OpenAPIObject {
     .setVersion(VERSION)
     .setLicense('MIT', 'https://spdx.org/licenses/MIT.html')
     .build();
-  return SwaggerModule.createDocument(app, config);
+  const document = SwaggerModule.createDocument(app, config, { operationIdFactory: (_controller, method) => method });
+  for (const name of STRICT) Object.assign(document.components?.schemas?.[name] ?? {}, { additionalProperties: false });
+  return document;
 }
 
 /** Made when it is first asked for: a start pays nothing for it. */
