@@ -165,7 +165,7 @@ export const list: KitChapter = {
           Object.assign(expected, change);
           assert.deepEqual(await bench.adapter.counts(), expected);
         };
-        await bench.addAll(4, (i) => (i === 3 ? { delayMs: 5 } : {}));
+        await bench.addAll(4, (i) => (i === 3 ? { delayMs: 600 } : {}));
         await is({ ready: 3, delayed: 1 });
         const [one, two, three] = await bench.claim({ limit: 3 });
         await is({ ready: 0, active: 3 });
@@ -179,7 +179,7 @@ export const list: KitChapter = {
         await is({ active: 0, cancelled: 1 });
         await bench.adapter.redrive(two!.id);
         await is({ dead: 0, ready: 1 });
-        await bench.advance(10);
+        await bench.advance(610);
         await bench.claim({ queue: 'another' });
         await is({ delayed: 0, ready: 2 });
         await bench.adapter.prune({ keepFinishedMs: 1, keepFinished: 0, keepDeadMs: 0 });

@@ -32,7 +32,8 @@ export function newRequest(walk: Walk): ModelRequest {
 /** As a new job, but due at an instant. */
 export function newAppointment(walk: Walk): ModelRequest {
   const { delayMs: _, ...request } = newRequest(walk);
-  const distance = walk.random.chance(0.3) ? -HOUR_MS : anyDelay(walk);
+  // Where the clock is the server's, the model's lags behind it: an instant close by may have passed already.
+  const distance = walk.random.chance(0.3) ? -HOUR_MS : walk.exact ? anyDelay(walk) : HOUR_MS;
   return { ...request, runAt: walk.model.wall + distance };
 }
 
