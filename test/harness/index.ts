@@ -1,5 +1,17 @@
+export { C_COMPILER, DiskShim } from './disk-shim.js';
+export { command, describeWith, ROOT, type Need } from './describe-with.js';
 export { eventually } from './eventually.js';
 export { call, type Answer, type CallOptions } from './http-call.js';
+export { unfinished, violations, type Recount } from './invariants.js';
+export { isFinal, STATES, type JobState, type JobView, type Refusal, type StatsView } from './job-view.js';
+export { KillRounds, type KillRoundsOptions } from './kill-rounds.js';
+export { LedgerClient, type Outcome } from './ledger-client.js';
+export { Ledger, type Standing, type Submission } from './ledger.js';
+export { cutPower, unsyncedWrites, type UnsyncedWrite } from './power-cut.js';
 export { RawSocket } from './raw-socket.js';
+export { listAll, quiet, recount, statsOf } from './recount.js';
+export { SeededRandom, seeded } from './seeded-random.js';
+export { SeenJobs } from './seen-jobs.js';
 export { ServiceFixture, type ServiceOptions } from './service-fixture.js';
 export { ServiceProcess, type Exit, type Launch, type LogLine } from './service-process.js';
+export { Traffic } from './traffic.js';

@@ -1,0 +1,42 @@
+import { describe, it } from '@jest/globals';
+import { C_COMPILER, describeWith, DiskShim, KillRounds, seeded, ServiceFixture } from './harness/index.js';
+
+const ROUNDS = Number(process.env.ORCHD_KILL9_ROUNDS ?? 20);
+const FEW_ROUNDS = 3;
+const ROUND_LIMIT_MS = 30_000;
+/** The smallest makes segments begin, and the cleaner work, all the time. */
+const SEGMENT_BYTES = [64 * 1024, 256 * 1024, 16 * 1024 * 1024];
+
+const orchd = new ServiceFixture();
+
+/** Kills services on one folder, each with another size of segment. */
+async function killOften(rounds: number, flags: readonly string[] = [], env?: (dataDir: string) => NodeJS.ProcessEnv): Promise<void> {
+  const dataDir = orchd.folder();
+  await seeded(async (random) => {
+    const launch = () =>
+      orchd.launch({ dataDir, env: env?.(dataDir), flags: [...flags, '--wal-segment-bytes', String(random.pick(SEGMENT_BYTES))] });
+    await new KillRounds({ random, launch }).run(rounds);
+  });
+}
+
+describe('kill -9 at a random moment, 64 clients and 16 workers busy', () => {
+  it(`loses nothing that was acknowledged or shown, ${ROUNDS} times on one folder`, () => killOften(ROUNDS), ROUNDS * ROUND_LIMIT_MS);
+
+  it.each(['interval', 'never'])(
+    'loses nothing with --fsync %s either: the system has it',
+    (mode) => killOften(FEW_ROUNDS, ['--fsync', mode]),
+    FEW_ROUNDS * ROUND_LIMIT_MS,
+  );
+});
+
+describeWith([C_COMPILER], 'kill -9 while every write is slow', () => {
+  it.each(['always', 'never'])(
+    'loses nothing with --fsync %s: nobody is told anything before it is written',
+    async (mode) => {
+      const shim = new DiskShim(orchd.folder());
+      shim.slow({ writeUs: 10_000 });
+      await killOften(FEW_ROUNDS, ['--fsync', mode], (dataDir) => shim.env(dataDir));
+    },
+    FEW_ROUNDS * ROUND_LIMIT_MS,
+  );
+});
