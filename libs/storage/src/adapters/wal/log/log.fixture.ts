@@ -1,9 +1,9 @@
 import { ManualClock } from '../../../testing/manual-clock.js';
 import type { OrchdError } from '../../../contract/errors.js';
 import { segmentName } from './file-names.js';
-import { MemoryDisk, type Inode } from './memory-disk.fixture.js';
+import { MemoryDisk, type Inode, type PowerCut } from './memory-disk.fixture.js';
 import { MemoryFileSystem, type Fault } from './memory-file-system.fixture.js';
-import { WriteAheadLog, type LogOptions, type LogState } from './write-ahead-log.js';
+import { WriteAheadLog, type LogOptions, type LogState, type Replay } from './write-ahead-log.js';
 
 export const DIR = '/log';
 /** As small as a segment can usefully be, so that a short test sees many. */
@@ -19,13 +19,21 @@ export interface OpenedLog {
   states: { state: LogState; cause?: OrchdError }[];
 }
 
+export interface Surroundings {
+  fault?: Fault;
+  /** What a blocking sync takes on this disk. */
+  syncMs?: number;
+  replay?: Partial<Replay>;
+}
+
 /** A machine with one log folder; what happens to it is said in the verbs below. */
 export class LogMachine {
-  readonly disk = new MemoryDisk();
+  constructor(readonly disk = new MemoryDisk()) {}
 
-  async open(options: Partial<LogOptions> = {}, fault?: Fault): Promise<OpenedLog> {
+  async open(options: Partial<LogOptions> = {}, { fault, syncMs, replay }: Surroundings = {}): Promise<OpenedLog> {
     const fs = new MemoryFileSystem(this.disk);
     if (fault) fs.fault = fault;
+    if (syncMs !== undefined) fs.syncMs = syncMs;
     const clock = new ManualClock();
     const records: string[] = [];
     const warnings: OpenedLog['warnings'] = [];
@@ -42,14 +50,14 @@ export class LogMachine {
         warn: (message, details) => warnings.push({ message, details }),
         ...options,
       },
-      { records: (lines) => void records.push(...lines) },
+      { records: (lines) => void records.push(...lines), ...replay },
     );
     return { log, fs, clock, records, warnings, states };
   }
 
   /** Opens, hands out, closes. */
-  async reopen(options: Partial<LogOptions> = {}): Promise<OpenedLog> {
-    const opened = await this.open(options);
+  async reopen(options: Partial<LogOptions> = {}, surroundings: Surroundings = {}): Promise<OpenedLog> {
+    const opened = await this.open(options, surroundings);
     await opened.log.close();
     return opened;
   }
@@ -100,19 +108,21 @@ export class LogMachine {
     this.disk.plant(`${DIR}/${to}`, bytes);
   }
 
-  /** A machine with the same disk, so that one history can end in many ways. */
+  /** As on a network disk that forgot who holds it. */
+  stealLock(): void {
+    this.#inode('LOCK').locked = false;
+  }
+
+  /** The same machine once more, so that one history can end in many ways; its processes are dead. */
   copy(): LogMachine {
-    const copy = new LogMachine();
-    copy.disk.folders.add(DIR);
-    for (const [path, { cache }] of this.disk.names) copy.disk.plant(path, cache);
+    const copy = new LogMachine(this.disk.clone());
+    copy.disk.kill();
     return copy;
   }
 
-  /** What the disk would hold if the power went now. */
-  copyAfterPowerCut(): LogMachine {
-    const copy = new LogMachine();
-    copy.disk.folders.add(DIR);
-    for (const [path, content] of this.disk.contentsAfterPowerCut()) copy.disk.plant(path, content);
+  copyAfterPowerCut(survives?: PowerCut): LogMachine {
+    const copy = new LogMachine(this.disk.clone());
+    copy.disk.cutPower(survives);
     return copy;
   }
 
@@ -138,6 +148,7 @@ export function holdSyncs(fs: MemoryFileSystem) {
   const waiting: (() => void)[] = [];
   fs.gate = () => new Promise((resolve) => waiting.push(resolve));
   return {
+    underWay: () => waiting.length,
     release: async () => {
       for (const resolve of waiting.splice(0)) resolve();
       await settled();

@@ -1,8 +1,16 @@
 /** One file: its bytes in the page cache, and on the disk. */
 export class Inode {
-  cache = Buffer.alloc(0);
-  disk = Buffer.alloc(0);
+  cache: Buffer = Buffer.alloc(0);
+  disk: Buffer = Buffer.alloc(0);
   locked = false;
+
+  clone(): Inode {
+    const clone = new Inode();
+    clone.cache = Buffer.from(this.cache);
+    clone.disk = Buffer.from(this.disk);
+    clone.locked = this.locked;
+    return clone;
+  }
 }
 
 /** What has been done but not synced: a power cut may lose it, in whole or in part. */
@@ -64,15 +72,21 @@ export class MemoryDisk {
 
   /** What a sync that begins now will have on the disk when it ends: nothing that is written meanwhile. */
   beginSync(inode: Inode): readonly Pending[] {
-    return this.#take((one) => one.kind !== 'name' && one.inode === inode);
+    return this.#pending.filter((pending) => pending.kind !== 'name' && pending.inode === inode);
   }
 
   endSync(covered: readonly Pending[]): void {
     for (const pending of covered) this.#settle(pending);
+    this.forgetSync(covered);
+  }
+
+  /** As Linux does it when a sync fails: what could not be written counts as written; it stays in the cache and never reaches the disk. */
+  forgetSync(covered: readonly Pending[]): void {
+    this.#pending = this.#pending.filter((pending) => !covered.includes(pending));
   }
 
   syncFolder(folder: string): void {
-    for (const pending of this.#take((one) => one.kind === 'name' && folderOf(one.path) === folder)) this.#settle(pending);
+    this.endSync(this.#pending.filter((pending) => pending.kind === 'name' && folderOf(pending.path) === folder));
   }
 
   /** A file that has always been there. */
@@ -90,8 +104,21 @@ export class MemoryDisk {
     this.#synced.delete(path);
   }
 
-  contentsAfterPowerCut(): [path: string, content: Buffer][] {
-    return [...this.#synced].map(([path, { disk }]) => [path, disk]);
+  /** The same disk once more, to try what another end would have left. */
+  clone(): MemoryDisk {
+    const clone = new MemoryDisk();
+    const inodes = new Map<Inode, Inode>();
+    const twin = (inode: Inode) => {
+      const known = inodes.get(inode) ?? inode.clone();
+      inodes.set(inode, known);
+      return known;
+    };
+    for (const folder of this.folders) clone.folders.add(folder);
+    for (const [path, inode] of this.names) clone.names.set(path, twin(inode));
+    for (const [path, inode] of this.#synced) clone.#synced.set(path, twin(inode));
+    clone.#pending = this.#pending.map((pending) => ({ ...pending, inode: pending.inode && twin(pending.inode) }) as Pending);
+    clone.capacityBytes = this.capacityBytes;
+    return clone;
   }
 
   /** kill -9: the page cache lives on. */
@@ -137,12 +164,6 @@ export class MemoryDisk {
     else if (pending.kind === 'length') pending.inode.disk = withLength(pending.inode.disk, pending.length);
     else if (pending.inode) this.#synced.set(pending.path, pending.inode);
     else this.#synced.delete(pending.path);
-  }
-
-  #take(which: (pending: Pending) => boolean): Pending[] {
-    const taken = this.#pending.filter(which);
-    this.#pending = this.#pending.filter((pending) => !which(pending));
-    return taken;
   }
 }
 

@@ -90,14 +90,19 @@ export class MemoryFileSystem implements FileSystem {
 
   /** Returns `short` for a write that is to stop half way. */
   async enter(method: string, path: string): Promise<'short' | undefined> {
-    if (this.disk.life !== this.#life) throw systemError('ESTALE', path);
+    this.assertAlive(path);
     const call = { method, path, number: this.calls.length + 1 };
     this.calls.push(call);
     const fault = this.fault(call);
     await Promise.resolve();
-    if (this.disk.life !== this.#life) throw systemError('ESTALE', path);
+    this.assertAlive(path);
     if (fault !== undefined && (fault !== 'short' || method !== 'write')) throw systemError(fault === 'short' ? 'EIO' : fault, path);
     return fault === 'short' ? 'short' : undefined;
+  }
+
+  /** A process that was killed, or whose machine lost its power, does nothing more. */
+  assertAlive(path: string): void {
+    if (this.disk.life !== this.#life) throw systemError('ESTALE', path);
   }
 
   #inode(path: string): Inode {
@@ -137,17 +142,16 @@ class MemoryFile implements OpenFile {
   }
 
   async sync(): Promise<void> {
+    const covered = this.fs.disk.beginSync(this.inode);
     try {
       await this.#enter('sync');
     } catch (error) {
-      // As Linux does it: what could not be written counts as written; it stays in the cache and never reaches the disk.
-      this.fs.disk.beginSync(this.inode);
+      this.fs.disk.forgetSync(covered);
       throw error;
     }
-    const covered = this.fs.disk.beginSync(this.inode);
     if (this.fs.gate) {
       await this.fs.gate();
-      await this.#enter('synced');
+      this.fs.assertAlive(this.path);
     }
     this.fs.disk.endSync(covered);
   }

@@ -15,7 +15,7 @@ export interface UpkeepParts {
   placement: Placement;
   commit: GroupCommit;
   /** Sees to it that the log fails when another process has taken over. */
-  watchBoot(): void;
+  watchBoot(): Promise<void>;
 }
 
 /** What a log does without being asked: marks when it falls idle, the sync of `interval`, the look at who owns the folder. */
@@ -28,8 +28,7 @@ export class Upkeep {
 
   start(): void {
     this.#setTimer('boot', BOOT_CHECK_MS, () => {
-      this.parts.watchBoot();
-      this.start();
+      void this.parts.watchBoot().then(() => this.start());
     });
   }
 

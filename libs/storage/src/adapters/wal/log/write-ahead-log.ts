@@ -274,8 +274,8 @@ export class WriteAheadLog {
     this.#commit.schedule();
   }
 
-  #watchBoot(): void {
-    this.#checkBoot().catch((error: unknown) => this.#commit.fail(unavailable('The folder was taken over', error)));
+  async #watchBoot(): Promise<void> {
+    await this.#checkBoot().catch((error: unknown) => this.#commit.fail(unavailable('The folder was taken over', error)));
   }
 
   async #checkBoot(): Promise<void> {
