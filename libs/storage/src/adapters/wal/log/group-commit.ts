@@ -27,7 +27,8 @@ export interface GroupCommitParts {
 
 /**
  * The one writer of the log. A flush takes what waits to the disk in one write, and syncs it where somebody asked for that; while the disk
- * works the next flush fills itself. No timer, and at most one write or sync in flight.
+ * works the next flush fills itself. No timer, at most one write and one sync in flight. A sync is not waited for by a batch somebody wants
+ * written (a claim, whose worker would stand idle); all others fill up until it is over, for a write costs as much as a sync does here.
  *
  * Invariant: a sync acknowledges only batches whose write had ended before it began.
  */
@@ -35,8 +36,11 @@ export class GroupCommit {
   #state: 'idle' | 'scheduled' | 'flushing' | 'failed' = 'idle';
   /** Handed to a write that has not ended. */
   #inFlight: WaitingBatch[] = [];
-  /** Written since the last sync. */
+  /** Written, and not covered by a sync that has begun. */
   #unsynced: WaitingBatch[] = [];
+  /** Covered by the sync in flight. */
+  #inSync: WaitingBatch[] = [];
+  #syncing: Promise<void> | undefined;
   #syncAsked = false;
   #syncWaiters: Deferred[] = [];
   #restWaiters: Deferred[] = [];
@@ -58,7 +62,7 @@ export class GroupCommit {
 
   /** Nothing is in flight. */
   get isResting(): boolean {
-    return this.#state === 'idle';
+    return this.#state === 'idle' && this.#syncing === undefined;
   }
 
   get allSynced(): boolean {
@@ -91,7 +95,7 @@ export class GroupCommit {
 
   /** Resolves when nothing is in flight and nothing waits for which there is room. */
   async rest(): Promise<void> {
-    if (this.#state === 'failed' || (this.#state === 'idle' && !this.#hasWork())) return;
+    if (this.#state === 'failed' || (this.isResting && !this.#hasWork())) return;
     const waiter = defer();
     this.#restWaiters.push(waiter);
     this.schedule();
@@ -101,6 +105,7 @@ export class GroupCommit {
   /** Resolves when no write or sync is in flight any more, after a failure too: a file must not be closed under one. */
   async ended(): Promise<void> {
     await this.#flushing;
+    await this.#syncing;
   }
 
   /** Durability is gone: what is in flight may or may not be on disk, what waits is not, and nothing is written or synced from here on. */
@@ -108,27 +113,32 @@ export class GroupCommit {
     if (this.#state === 'failed') return;
     this.#state = 'failed';
     const unknown = new OrchdError('outcome_unknown', `It is not known whether the record is on disk: ${error.message}`, { cause: error });
-    for (const batch of this.#unsynced.concat(this.#inFlight)) batch.nowFailed(unknown);
+    for (const batch of this.#inSync.concat(this.#unsynced, this.#inFlight)) batch.nowFailed(unknown);
     for (const batch of this.parts.line.takeAll()) batch.nowFailed(error);
     for (const waiter of this.#syncWaiters) waiter.reject(error);
     for (const waiter of this.#restWaiters) waiter.resolve();
-    this.#unsynced = this.#inFlight = [];
+    this.#inSync = this.#unsynced = this.#inFlight = [];
     this.parts.onFailure(error);
   }
 
   async #flush(): Promise<void> {
     this.#state = 'flushing';
     try {
-      const first = this.parts.line.next(this.parts.placement.hasRoom);
+      const first = this.#nextToWrite();
       if (first && (await this.#placeFor(first))) await this.#write(first);
-      if (this.#mustSync()) await this.#sync();
+      if (this.#mustSync()) this.#beginSync();
     } catch (error) {
       this.fail(unavailable('The log cannot be written', error));
     }
+    this.#rest();
+  }
+
+  /** Goes on with what is left to do, or tells those who wait for the end of it. */
+  #rest(): void {
     if (this.#hasFailed()) return;
-    this.#state = 'idle';
+    if (this.#state === 'flushing') this.#state = 'idle';
     if (this.#hasWork()) this.schedule();
-    else for (const waiter of this.#restWaiters.splice(0)) waiter.resolve();
+    else if (this.isResting) for (const waiter of this.#restWaiters.splice(0)) waiter.resolve();
     this.parts.onFlushed();
   }
 
@@ -136,10 +146,10 @@ export class GroupCommit {
   async #placeFor(batch: WaitingBatch): Promise<boolean> {
     const { line, placement } = this.parts;
     // A mark says that all before it is synced.
-    if (batch.kind === BatchKind.mark) await this.#sync();
+    if (batch.kind === BatchKind.mark) await this.#syncNow();
     if (placement.fitsHere(batch, 0)) return true;
     // The header of the next segment proves that this one is on disk to its end.
-    await this.#sync();
+    await this.#syncNow();
     await this.parts.mayGoOn();
     if (this.#hasFailed()) return false;
     const outcome = await placement.begin(batch, this.#lastWritten + 1);
@@ -189,31 +199,59 @@ export class GroupCommit {
     this.#inFlight = [];
   }
 
-  async #sync(): Promise<void> {
+  /** Resolves when all that is written now is synced. Called by the flusher only, so that nothing is written meanwhile. */
+  async #syncNow(): Promise<void> {
+    await this.#syncing;
     if (this.allSynced || this.#hasFailed()) return;
+    this.#beginSync();
+    await this.#syncing;
+  }
+
+  #beginSync(): void {
+    this.#syncing = this.#sync()
+      .catch((error: unknown) => this.fail(unavailable('The log cannot be synced', error)))
+      .finally(() => {
+        this.#syncing = undefined;
+        this.#rest();
+      });
+  }
+
+  async #sync(): Promise<void> {
     const upTo = this.#lastWritten;
-    const waiters = this.#syncWaiters.length;
+    const waiters = this.#syncWaiters.splice(0);
+    this.#inSync = this.#unsynced;
+    this.#unsynced = [];
     this.#syncAsked = false;
     const start = this.parts.clock.monoMs();
-    await this.parts.chain.current.file.sync();
+    try {
+      await this.parts.chain.current.file.sync();
+    } finally {
+      this.#syncWaiters.unshift(...waiters);
+    }
     if (this.#hasFailed()) return;
     this.parts.times.add(this.parts.clock.monoMs() - start);
     this.#lastSynced = upTo;
-    const durable = this.#unsynced;
-    this.#unsynced = [];
+    const durable = this.#inSync;
+    this.#inSync = [];
     for (const batch of durable) batch.nowDurable();
-    for (const waiter of this.#syncWaiters.splice(0, waiters)) waiter.resolve();
+    for (const waiter of this.#syncWaiters.splice(0, waiters.length)) waiter.resolve();
   }
 
   #mustSync(): boolean {
+    if (this.#syncing !== undefined || this.#hasFailed()) return false;
     if (!this.allSynced) return this.#syncAsked;
     this.#syncAsked = false;
     for (const waiter of this.#syncWaiters.splice(0)) waiter.resolve();
     return false;
   }
 
+  #nextToWrite(): WaitingBatch | undefined {
+    const { line, placement } = this.parts;
+    return this.#syncing === undefined || line.wantsWrite ? line.next(placement.hasRoom) : undefined;
+  }
+
   #hasWork(): boolean {
-    return this.#syncAsked || this.parts.line.next(this.parts.placement.hasRoom) !== undefined;
+    return (this.#syncAsked && this.#syncing === undefined) || this.#nextToWrite() !== undefined;
   }
 
   #hasFailed(): boolean {

@@ -26,6 +26,7 @@ export class WaitingBatch implements Batch {
   bodyBytes = 0;
   count = 0;
   wantsSync = false;
+  wantsWrite = false;
   /** A batch that waits is open for more until it is closed; one that is being written takes no more. */
   #state: 'waiting' | 'written' | 'durable' | 'failed' = 'waiting';
   #failure: OrchdError | undefined;
@@ -63,6 +64,7 @@ export class WaitingBatch implements Batch {
 
   written(): Promise<void> {
     if (this.#state === 'written' || this.#state === 'durable') return Promise.resolve();
+    if (this.syncs) this.wantsWrite = true;
     return this.#settled((this.#written ??= defer()));
   }
 

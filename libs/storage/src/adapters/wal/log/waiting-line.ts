@@ -23,6 +23,11 @@ export class WaitingLine {
     return this.#bytes >= this.limits.waitingBytes;
   }
 
+  /** Somebody waits for the write of a batch, not for its sync. */
+  get wantsWrite(): boolean {
+    return this.#batches.some((batch) => batch.wantsWrite);
+  }
+
   get first(): WaitingBatch | undefined {
     return this.#batches[0];
   }
