@@ -56,8 +56,9 @@ export class JobEntry {
   releases = 0;
   /** Order of becoming ready, 0 while never ready. */
   readySeq = 0;
-  /** The adapter's own mark; the WAL keeps the segment of the newest full record here. */
-  tag = 0;
+  /** The adapter's own: where the newest full record of the job stands (a segment number, 0 while it is on its way) and how long it is. */
+  segment = 0;
+  recordBytes = 0;
   due: DueItem | null = null;
   detail: JobDetail | null = null;
 

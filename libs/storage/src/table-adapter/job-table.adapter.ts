@@ -82,6 +82,11 @@ export abstract class JobTableAdapter extends StorageAdapter {
     this.#monoOffset = latestMono - this.clock.monoMs();
   }
 
+  /** What handlers told in the last second, at a clean end. */
+  protected keepLastWords(): void {
+    for (const entry of this.table.jobs.oldestFirst()) if (entry.detail?.noteUnwritten) this.#writeNote(entry.id);
+  }
+
   /** Looks for claims that can be served now: at the end of this turn's microtasks, so that one batch of new jobs meets a claim as one. */
   protected wake(): void {
     if (this.#wakeScheduled || this.#waiters.isEmpty) return;

@@ -28,7 +28,6 @@ export class LogCleaner {
   readonly #encode: (entry: JobEntry) => string;
   readonly #live = new Map<number, number>();
   #liveBytes = 0;
-  #copying = 0;
   #cursor: IterableIterator<JobEntry> | null = null;
   #running: Promise<void> | null = null;
   #stopped = false;
@@ -45,19 +44,23 @@ export class LogCleaner {
     return this.#liveBytes;
   }
 
-  /** The newest full record of a job stands in this segment. */
-  placed(entry: JobEntry, segment: number): void {
-    entry.tag = segment;
+  /** The newest full record of a job, so many bytes, stands in this segment. */
+  placed(entry: JobEntry, segment: number, recordBytes: number): void {
+    entry.segment = segment;
+    entry.recordBytes = recordBytes;
     this.#live.set(segment, (this.#live.get(segment) ?? 0) + 1);
-    this.#liveBytes += weight(entry);
+    this.#liveBytes += recordBytes;
   }
 
-  forgotten(entry: JobEntry): void {
-    this.#liveBytes -= weight(entry);
-    this.#leave(entry);
+  /** That record does not count any more: there will be a newer one, or the job is gone. */
+  left(entry: JobEntry): void {
+    this.#liveBytes -= entry.recordBytes;
+    const count = this.#live.get(entry.segment);
+    if (count !== undefined) this.#live.set(entry.segment, count - 1);
+    entry.segment = entry.recordBytes = 0;
   }
 
-  /** Cleans as long as the log is out of proportion, in the background; rejects nothing, the log itself reports what fails. */
+  /** Cleans while the log is out of proportion, in the background. What fails there is the log's, and the log tells it. */
   clean(): void {
     if (this.#running !== null || this.#stopped || !this.#isNeeded()) return;
     this.#running = this.#run()
@@ -76,12 +79,16 @@ export class LogCleaner {
     return oldestSegment < currentSegment && bytes > 2 * this.#liveBytes + 2 * this.#segmentBytes;
   }
 
+  /** Goes over each segment once: what is copied now is not copied again before the log has grown. */
   async #run(): Promise<void> {
+    const { currentSegment: end } = this.#log.stats();
     while (!this.#stopped && this.#isNeeded()) {
       const { oldestSegment } = this.#log.stats();
+      if (oldestSegment >= end) return;
       this.#cursor = null;
       while (this.#livesIn(oldestSegment) && !this.#stopped) await this.#copySome(oldestSegment);
-      if (!this.#stopped && this.#copying === 0) await this.#log.removeOldest(oldestSegment);
+      if (this.#stopped) return;
+      await this.#log.removeOldest(oldestSegment);
       this.#live.delete(oldestSegment);
     }
   }
@@ -91,7 +98,7 @@ export class LogCleaner {
   }
 
   async #copySome(segment: number): Promise<void> {
-    const copied: JobEntry[] = [];
+    const copied: { entry: JobEntry; bytes: number }[] = [];
     let records = '';
     for (let seen = 0; seen < STEP_SCAN && copied.length < STEP_JOBS && records.length < STEP_CHARS; seen++) {
       this.#cursor ??= this.#table.jobs.oldestFirst();
@@ -100,38 +107,18 @@ export class LogCleaner {
         this.#cursor = null;
         break;
       }
-      if (next.value.tag !== segment) continue;
-      records += this.#encode(next.value);
-      copied.push(next.value);
+      if (next.value.segment !== segment) continue;
+      const record = this.#encode(next.value);
+      records += record;
+      copied.push({ entry: next.value, bytes: Buffer.byteLength(record) });
     }
     if (copied.length === 0) return new Promise((resolve) => setImmediate(resolve));
     const batch = this.#log.append(records, 'cleaner');
-    for (const entry of copied) {
-      this.#leave(entry);
+    for (const { entry } of copied) {
+      this.left(entry);
       this.#table.jobs.renew(entry);
     }
-    this.#copying += copied.length;
     await batch.durable();
-    this.#copying -= copied.length;
-    for (const entry of copied) if (this.#table.jobs.get(entry.id) === entry) this.#arrive(entry, batch.segment);
+    for (const { entry, bytes } of copied) if (this.#table.jobs.get(entry.id) === entry) this.placed(entry, batch.segment, bytes);
   }
-
-  #leave(entry: JobEntry): void {
-    const count = this.#live.get(entry.tag);
-    if (count !== undefined) this.#live.set(entry.tag, count - 1);
-    entry.tag = 0;
-  }
-
-  #arrive(entry: JobEntry, segment: number): void {
-    entry.tag = segment;
-    this.#live.set(segment, (this.#live.get(segment) ?? 0) + 1);
-  }
-}
-
-/** A full record without its payload. */
-const RECORD_CHARS = 160;
-
-/** The length of a job's full record, near enough, from what never changes about it, so that it is taken off as it was put on. */
-function weight(entry: JobEntry): number {
-  return RECORD_CHARS + entry.payload.length;
 }

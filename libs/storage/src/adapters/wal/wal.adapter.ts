@@ -29,8 +29,6 @@ export interface WalStorageOptions extends JobTableAdapterOptions {
 const DURABILITY = { always: 'fsync', interval: 'interval', never: 'os' } as const;
 const DEFAULT_SEGMENT_BYTES = 16 * 1024 * 1024;
 const DEFAULT_MAX_WAITING_BYTES = 64 * 1024 * 1024;
-/** How often the cleaner looks whether it is needed. */
-const CLEAN_LOOK_MS = 1000;
 
 /**
  * Jobs in a write-ahead log in a folder: JobTable for what they are, the log for what survives. Every promise about durability is the
@@ -47,7 +45,6 @@ export class WalStorageAdapter extends JobTableAdapter {
   #failure: OrchdError | null = null;
   #full = false;
   #replay: { done: number; total: number } | null = null;
-  #stopLooking: () => void = () => undefined;
 
   constructor(options: WalStorageOptions) {
     super(options);
@@ -64,22 +61,24 @@ export class WalStorageAdapter extends JobTableAdapter {
   protected override async doOpen(): Promise<void> {
     this.#failure = null;
     this.#full = false;
-    const table = new JobTable({ random: this.random, onForget: (entry) => this.#cleaner?.forgotten(entry) });
+    const table = new JobTable({ random: this.random, onForget: (entry) => this.#cleaner?.left(entry) });
     const log = await this.#replayInto(table);
     this.table = table;
     this.#log = log;
     this.#cleaner = new LogCleaner(table, log, this.#options.segmentBytes ?? DEFAULT_SEGMENT_BYTES, encodeJob);
-    for (const entry of table.jobs.oldestFirst()) this.#cleaner.placed(entry, entry.tag);
+    for (const entry of table.jobs.oldestFirst()) this.#cleaner.placed(entry, entry.segment, entry.recordBytes);
     this.continueClock(table.latestMono);
     for (const event of table.endReplay(this.now(), log.epochFloor)) this.keep(event);
-    this.#look();
+    this.#cleaner.clean();
   }
 
   protected override async doClose(): Promise<void> {
     await super.doClose();
-    this.#stopLooking();
     await this.#cleaner?.stop();
-    if (this.#failure === null) this.keep({ kind: 'clock', mono: this.now().mono });
+    if (this.#failure === null) {
+      this.keepLastWords();
+      this.keep({ kind: 'clock', mono: this.now().mono });
+    }
     await this.#log?.close();
     this.#log = null;
     this.#cleaner = null;
@@ -90,18 +89,23 @@ export class WalStorageAdapter extends JobTableAdapter {
   }
 
   protected override keep(event: TableEvent): Ticket {
+    if (event.kind === 'prune') setImmediate(() => this.#cleaner?.clean());
     return this.#open.append(encodeEvent(event), event.kind === 'redrive' ? 'enqueue' : 'settle');
   }
 
   protected override keepJobs(entries: readonly JobEntry[]): Ticket {
     let records = '';
-    for (const entry of entries) records += encodeJob(entry);
+    for (const entry of entries) {
+      const record = encodeJob(entry);
+      entry.recordBytes = Buffer.byteLength(record);
+      records += record;
+    }
     return this.#open.append(records, 'enqueue');
   }
 
   protected override onShown(entries: readonly JobEntry[], ticket: Ticket): void {
     const { segment } = ticket as Batch;
-    for (const entry of entries) this.#cleaner!.placed(entry, segment);
+    for (const entry of entries) this.#cleaner!.placed(entry, segment, entry.recordBytes);
   }
 
   protected override barrier(): Promise<void> | null {
@@ -130,13 +134,13 @@ export class WalStorageAdapter extends JobTableAdapter {
           segmentBytes,
           maxWaitingBytes,
           clock,
-          preamble: () => encodeEvent({ kind: 'clock', mono: this.#log === null ? table.latestMono : this.now().mono }),
+          preamble: () => this.#beginSegment(table),
           onStateChange: (state, cause) => this.#onLogState(state, cause),
           warn,
         },
         {
           records: (lines, segment) => {
-            for (const line of lines) applyLine(table, decoder.decode(line), segment);
+            for (const line of lines) applyLine(table, decoder.decode(line), segment, line);
           },
           progress: (done, total) => {
             this.#replay = { done, total };
@@ -159,9 +163,10 @@ export class WalStorageAdapter extends JobTableAdapter {
     }
   }
 
-  #look(): void {
-    this.#cleaner?.clean();
-    this.#stopLooking = this.clock.setTimer(CLEAN_LOOK_MS, () => this.#look());
+  /** Non-job state, for the head of every segment; and the moment to look whether the log has grown out of proportion. */
+  #beginSegment(table: JobTable): string {
+    setImmediate(() => this.#cleaner?.clean());
+    return encodeEvent({ kind: 'clock', mono: this.#log === null ? table.latestMono : this.now().mono });
   }
 
   #figures(): StorageHealth['figures'] {
@@ -180,7 +185,10 @@ const REASONS = {
   failed: 'the disk failed',
 } as const;
 
-function applyLine(table: JobTable, event: TableEvent, segment: number): void {
-  if (event.kind === 'put') event.entry.tag = segment;
+function applyLine(table: JobTable, event: TableEvent, segment: number, line: string): void {
+  if (event.kind === 'put') {
+    event.entry.segment = segment;
+    event.entry.recordBytes = Buffer.byteLength(line) + 1;
+  }
   table.apply(event);
 }
