@@ -2,7 +2,7 @@ import 'reflect-metadata';
 import { NestFactory } from '@nestjs/core';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { WorkerPool } from '@orchd/queue';
-import { StorageAdapter } from '@orchd/storage';
+import { StorageAdapter, systemClock } from '@orchd/storage';
 import type { AddressInfo } from 'node:net';
 import { AppModule } from '../app.module.js';
 import type { Settings } from '../config/settings.js';
@@ -11,6 +11,7 @@ import { createHttpAdapter } from '../http/http-adapter.js';
 import { serveOpenApi } from '../http/openapi/openapi-document.js';
 import type { Logger } from '../logging/logger.js';
 import { NestLogger } from '../logging/nest-logger.js';
+import { replayLog } from '../logging/replay-log.js';
 import { prepareDataDir } from './data-dir.js';
 import { EXIT, type ExitCode } from './exit-codes.js';
 import { ServicePhase } from './service-phase.js';
@@ -101,7 +102,7 @@ export class Service {
   async #create(): Promise<NestFastifyApplication> {
     const module = AppModule.forRoot(this.settings, {
       warn: (message, details) => this.log.warn(details, message),
-      onReplay: (done, total) => this.log.info({ done, total }, 'replaying the log'),
+      onReplay: replayLog(this.log, systemClock),
     });
     const options = { logger: new NestLogger(this.log), bodyParser: false, abortOnError: false };
     try {
