@@ -57,9 +57,10 @@ export class Upkeep {
   }
 
   #whenIdle(): void {
-    const idleMs = this.parts.clock.monoMs() - this.#lastAppendMs;
-    if (idleMs >= IDLE_MS && this.parts.commit.isResting) this.mark();
-    else this.#setTimer('idle', Math.max(1, IDLE_MS - idleMs), () => this.#whenIdle());
+    if (!this.parts.commit.isResting) return; // the end of what is in flight sets the timer again
+    const restMs = IDLE_MS - (this.parts.clock.monoMs() - this.#lastAppendMs);
+    if (restMs <= 0) this.mark();
+    else this.#setTimer('idle', restMs, () => this.#whenIdle());
   }
 
   /** One timer of a name at a time; the first one stays. */
