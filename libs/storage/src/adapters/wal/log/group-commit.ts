@@ -26,9 +26,9 @@ export interface GroupCommitParts {
 }
 
 /**
- * The one writer of the log. A flush takes what waits to the disk in one write, and syncs it where somebody asked for that; while the disk
- * works the next flush fills itself. No timer, at most one write and one sync in flight. A sync is not waited for by a batch somebody wants
- * written (a claim, whose worker would stand idle); all others fill up until it is over, for a write costs as much as a sync does here.
+ * The one writer of the log. A flush takes what waits to the disk in one write; then a sync begins where somebody asked for one, and while
+ * it is under way the next flush fills itself. No timer, at most one write and one sync in flight. A flush does not wait for the sync when
+ * somebody waits for a batch's write alone (a claim, whose worker stands idle); otherwise it does, since writing more often only costs.
  *
  * Invariant: a sync acknowledges only batches whose write had ended before it began.
  */
@@ -130,13 +130,13 @@ export class GroupCommit {
     } catch (error) {
       this.fail(unavailable('The log cannot be written', error));
     }
-    this.#rest();
+    if (this.#hasFailed()) return;
+    this.#state = 'idle';
+    this.#goOn();
   }
 
-  /** Goes on with what is left to do, or tells those who wait for the end of it. */
-  #rest(): void {
-    if (this.#hasFailed()) return;
-    if (this.#state === 'flushing') this.#state = 'idle';
+  /** Between two flushes: begins the next, or tells those who wait for the end of all. */
+  #goOn(): void {
     if (this.#hasWork()) this.schedule();
     else if (this.isResting) for (const waiter of this.#restWaiters.splice(0)) waiter.resolve();
     this.parts.onFlushed();
@@ -199,7 +199,7 @@ export class GroupCommit {
     this.#inFlight = [];
   }
 
-  /** Resolves when all that is written now is synced. Called by the flusher only, so that nothing is written meanwhile. */
+  /** Resolves when all that is written is synced. Part of a flush, so that nothing is written meanwhile. */
   async #syncNow(): Promise<void> {
     await this.#syncing;
     if (this.allSynced || this.#hasFailed()) return;
@@ -207,34 +207,32 @@ export class GroupCommit {
     await this.#syncing;
   }
 
+  /** Safe beside a write: the sync vouches only for what had been written when it began. */
   #beginSync(): void {
     this.#syncing = this.#sync()
       .catch((error: unknown) => this.fail(unavailable('The log cannot be synced', error)))
       .finally(() => {
         this.#syncing = undefined;
-        this.#rest();
+        // A flush that is scheduled or under way looks for itself.
+        if (this.#state === 'idle') this.#goOn();
       });
   }
 
   async #sync(): Promise<void> {
     const upTo = this.#lastWritten;
-    const waiters = this.#syncWaiters.splice(0);
+    const waiters = this.#syncWaiters.length;
     this.#inSync = this.#unsynced;
     this.#unsynced = [];
     this.#syncAsked = false;
     const start = this.parts.clock.monoMs();
-    try {
-      await this.parts.chain.current.file.sync();
-    } finally {
-      this.#syncWaiters.unshift(...waiters);
-    }
+    await this.parts.chain.current.file.sync();
     if (this.#hasFailed()) return;
     this.parts.times.add(this.parts.clock.monoMs() - start);
     this.#lastSynced = upTo;
     const durable = this.#inSync;
     this.#inSync = [];
     for (const batch of durable) batch.nowDurable();
-    for (const waiter of this.#syncWaiters.splice(0, waiters.length)) waiter.resolve();
+    for (const waiter of this.#syncWaiters.splice(0, waiters)) waiter.resolve();
   }
 
   #mustSync(): boolean {
@@ -245,6 +243,7 @@ export class GroupCommit {
     return false;
   }
 
+  /** While a sync is under way only what somebody wants written, and what stands before it. */
   #nextToWrite(): WaitingBatch | undefined {
     const { line, placement } = this.parts;
     return this.#syncing === undefined || line.wantsWrite ? line.next(placement.hasRoom) : undefined;

@@ -83,6 +83,14 @@ describe('power cuts at random', () => {
         ledger.sent = records;
         const until = Math.floor(random() * 40);
         for (let n = 0; n < until; n++) {
+          if (random() < 0.2) {
+            const lazy = `${boot}.${n} lazy`;
+            void log
+              .append(`${lazy}\n`)
+              .written()
+              .catch(() => undefined);
+            ledger.sent.push(lazy);
+          }
           const answer = send(log, ledger, `${boot}.${n} `.padEnd(Math.floor(random() * 600), '.'));
           if (random() < 0.5) await answer;
           else if (random() < 0.3) await settled(1);

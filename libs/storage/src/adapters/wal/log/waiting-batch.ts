@@ -26,6 +26,7 @@ export class WaitingBatch implements Batch {
   bodyBytes = 0;
   count = 0;
   wantsSync = false;
+  /** Somebody waits for the write and does not care about the sync. */
   wantsWrite = false;
   /** A batch that waits is open for more until it is closed; one that is being written takes no more. */
   #state: 'waiting' | 'written' | 'durable' | 'failed' = 'waiting';
@@ -39,7 +40,7 @@ export class WaitingBatch implements Batch {
     readonly reserve: Reserve,
     /** False: the declared class ends at the write. */
     private readonly syncs: boolean,
-    private readonly askForSync: () => void,
+    private readonly commit: { schedule(): void; askForSync(): void },
   ) {}
 
   get forCleaner(): boolean {
@@ -64,7 +65,10 @@ export class WaitingBatch implements Batch {
 
   written(): Promise<void> {
     if (this.#state === 'written' || this.#state === 'durable') return Promise.resolve();
-    if (this.syncs) this.wantsWrite = true;
+    if (this.syncs && !this.wantsWrite) {
+      this.wantsWrite = true;
+      this.commit.schedule();
+    }
     return this.#settled((this.#written ??= defer()));
   }
 
@@ -73,7 +77,7 @@ export class WaitingBatch implements Batch {
     if (this.#state === 'durable') return Promise.resolve();
     if (!this.wantsSync) {
       this.wantsSync = true;
-      if (this.#state === 'written') this.askForSync();
+      if (this.#state === 'written') this.commit.askForSync();
     }
     return this.#settled((this.#durable ??= defer()));
   }

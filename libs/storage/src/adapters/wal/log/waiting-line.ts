@@ -10,7 +10,7 @@ export class WaitingLine {
   constructor(
     private readonly limits: { batchBytes: number; waitingBytes: number },
     private readonly syncs: boolean,
-    private readonly askForSync: () => void,
+    private readonly commit: { schedule(): void; askForSync(): void },
   ) {}
 
   /** Body bytes that wait for their write. */
@@ -55,7 +55,7 @@ export class WaitingLine {
 
   /** A batch of the log's own: one record number, nothing shared. */
   appendOwn(kind: BatchKind, text: string): WaitingBatch {
-    const batch = new WaitingBatch(kind, kind === BatchKind.cleaned ? 'cleaner' : 'settle', this.syncs, this.askForSync);
+    const batch = new WaitingBatch(kind, kind === BatchKind.cleaned ? 'cleaner' : 'settle', this.syncs, this.commit);
     batch.add(text, text.length, 1);
     this.#bytes += batch.bodyBytes;
     this.#batches.push(batch);
@@ -88,7 +88,7 @@ export class WaitingLine {
     const last = this.last;
     const sameSide = last?.kind === BatchKind.records && last.forCleaner === (reserve === 'cleaner');
     if (sameSide && last.bodyBytes + bytes <= this.limits.batchBytes) return last;
-    const batch = new WaitingBatch(BatchKind.records, reserve, this.syncs, this.askForSync);
+    const batch = new WaitingBatch(BatchKind.records, reserve, this.syncs, this.commit);
     this.#batches.push(batch);
     return batch;
   }

@@ -129,6 +129,46 @@ describe('group commit', () => {
     await log.close();
   });
 
+  it('does not let a batch whose write is wanted wait for the sync under way, and vouches for it with the next', async () => {
+    const machine = new LogMachine();
+    const { log, fs } = await machine.open();
+    const syncs = holdSyncs(fs);
+    const ack = log.append('ack\n').durable();
+    await settled();
+    const claim = log.append('claim\n');
+    await claim.written();
+    const claimDurable = claim.durable();
+    await syncs.release();
+    await ack;
+    expect(log.isDurable).toBe(false);
+    expect((await machine.copyAfterPowerCut().reopen()).records).toEqual(['ack']);
+    await syncs.release();
+    await claimDurable;
+    expect((await machine.copyAfterPowerCut().reopen()).records).toEqual(['ack', 'claim']);
+    await syncs.end();
+    await log.close();
+  });
+
+  it('begins a segment only when no sync is under way any more', async () => {
+    const machine = new LogMachine();
+    const { log, fs } = await machine.open();
+    const syncs = holdSyncs(fs);
+    const records = numbered(100, 200);
+    const claims = records.map((record) => log.append(`${record}\n`));
+    void claims[0]?.durable();
+    for (const claim of claims) void claim.written();
+    while (!log.isDurable) {
+      await settled();
+      const { segments } = machine;
+      await syncs.release();
+      if (machine.segments.length > segments.length) expect(machine.segments.length).toBe(segments.length + 1);
+      void claims.at(-1)?.durable();
+    }
+    await syncs.end();
+    await log.close();
+    expect((await machine.reopen()).records).toEqual(records);
+  });
+
   it('syncs a written batch when somebody asks after all', async () => {
     const machine = new LogMachine();
     const { log } = await machine.open();

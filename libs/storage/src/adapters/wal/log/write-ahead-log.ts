@@ -82,7 +82,7 @@ export class WriteAheadLog {
       batchBytes: Math.min(MAX_BATCH_BYTES, Math.floor(fileBytes / BATCHES_PER_SEGMENT)),
       waitingBytes: options.maxWaitingBytes ?? DEFAULT_WAITING_BYTES,
     };
-    this.#line = new WaitingLine(limits, syncs, () => this.#commit.askForSync());
+    this.#line = new WaitingLine(limits, syncs, { schedule: () => this.#commit.schedule(), askForSync: () => this.#commit.askForSync() });
     this.#spares = new SpareSegments(fs, dir, fileBytes, clock, {
       onRoom: () => this.#onRoom(),
       onStateChange: (state, cause) => options.onStateChange(state, cause),
