@@ -1,12 +1,7 @@
-import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync, realpathSync, renameSync, writeFileSync } from 'node:fs';
 import { constants } from 'node:os';
 import { join } from 'node:path';
-import { command, type Need } from './describe-with.js';
-
-const SOURCE = join(import.meta.dirname, 'disk-shim.c');
-
-export const C_COMPILER: Need = command('cc');
+import { compileShim } from './compile-shim.js';
 
 /** A disk that does what it is told, between one service after the other and its folder. See `disk-shim.c`. */
 export class DiskShim {
@@ -21,9 +16,8 @@ export class DiskShim {
 
   /** @param folder for the compiled shim and what it writes; not the data folder */
   constructor(private readonly folder: string) {
-    this.#library = join(folder, 'disk-shim.so');
+    this.#library = compileShim('disk-shim', folder);
     this.#control = join(folder, 'control');
-    execFileSync('cc', ['-shared', '-fPIC', '-O2', '-o', this.#library, SOURCE, '-ldl', '-pthread']);
     this.#tell();
   }
 

@@ -1,8 +1,11 @@
-export { C_COMPILER, DiskShim } from './disk-shim.js';
-export { command, describeWith, ROOT, type Need } from './describe-with.js';
+export { ClockShim } from './clock-shim.js';
+export { C_COMPILER } from './compile-shim.js';
+export { command, describeWith, ROOT } from './describe-with.js';
+export { DiskShim } from './disk-shim.js';
 export { eventually } from './eventually.js';
 export { call, type Answer, type CallOptions } from './http-call.js';
 export { unfinished, violations, type Recount } from './invariants.js';
+export { JobClient } from './job-client.js';
 export { isFinal, STATES, type JobState, type JobView, type Refusal, type StatsView } from './job-view.js';
 export { KillRounds, type KillRoundsOptions } from './kill-rounds.js';
 export { LedgerClient, type Outcome } from './ledger-client.js';

@@ -21,6 +21,8 @@ export interface Launch {
   readonly cwd?: string;
   /** Run as this user; needs root. */
   readonly uid?: number;
+  /** A command that turns into the one behind it, such as `prlimit --nofile=64`. */
+  readonly wrapper?: readonly string[];
 }
 
 /** The built service as a process of its own. Nothing here waits for a time; everything waits for an event or for an answer over HTTP. */
@@ -34,9 +36,10 @@ export class ServiceProcess {
   /** Resolves when the process is gone and all it printed is here. */
   readonly exited: Promise<Exit>;
 
-  constructor({ flags, env = {}, nodeFlags = [], cwd, uid }: Launch) {
+  constructor({ flags, env = {}, nodeFlags = [], cwd, uid, wrapper = [] }: Launch) {
     const inherited = Object.fromEntries(Object.entries(process.env).filter(([name]) => !/^(ORCHD_|NODE_OPTIONS$)/.test(name)));
-    this.#child = spawn(process.execPath, [...nodeFlags, MAIN, ...flags], {
+    const [file, ...args] = [...wrapper, process.execPath, ...nodeFlags, MAIN, ...flags] as [string, ...string[]];
+    this.#child = spawn(file, args, {
       env: { ...inherited, ...env },
       cwd,
       uid,
