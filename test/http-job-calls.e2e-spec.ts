@@ -1,8 +1,7 @@
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { ServiceFixture, type Answer, type ServiceProcess } from './harness/index.js';
-import { JobClient, type Job } from './harness/job-client.js';
+import { JobClient, ServiceFixture, type Answer, type JobView, type ServiceProcess } from './harness/index.js';
 
 const ROOT = join(import.meta.dirname, '..');
 const FAR_MS = 3_600_000;
@@ -32,7 +31,7 @@ describe('GET /jobs', () => {
     const seen: string[] = [];
     let path: string | null = '/jobs?limit=10';
     while (path !== null) {
-      const page: Answer<{ jobs: Job[]; next_cursor: string | null }> = await service.call('GET', path);
+      const page: Answer<{ jobs: JobView[]; next_cursor: string | null }> = await service.call('GET', path);
       expect(page.status).toBe(200);
       expect(page.body.jobs.length).toBeLessThanOrEqual(10);
       for (const listed of page.body.jobs) {
@@ -51,7 +50,7 @@ describe('GET /jobs', () => {
     await jobs.accepted({ id: 'filter-b', work_ms: 1, queue: 'mail' });
     await jobs.reached('filter-b', 'done');
     const found = async (query: string) => {
-      const { body } = await service.call<{ jobs: Job[] }>('GET', `/jobs?limit=1000&${query}`);
+      const { body } = await service.call<{ jobs: JobView[] }>('GET', `/jobs?limit=1000&${query}`);
       return body.jobs.map(({ id }) => id).filter((id) => id.startsWith('filter-'));
     };
     expect(await found('state=delayed')).toEqual(['filter-a']);
@@ -97,10 +96,10 @@ describe('POST /jobs/:id/redrive', () => {
     const id = await jobs.accepted({ work_ms: 1, fail_prob: 1, max_attempts: 2 });
     const dead = await jobs.reached(id, 'dead');
     expect(dead).toMatchObject({ attempts: 2, starts: 2, error: { code: 'failed', message: 'simulated failure', at: expect.any(Number) } });
-    const { status, body } = await service.post<Job>(`/jobs/${id}/redrive`);
+    const { status, body } = await service.post<JobView>(`/jobs/${id}/redrive`);
     expect(status).toBe(200);
     expect(body).toMatchObject({ id, state: 'ready', attempts: 0, starts: 0, error: dead.error });
-    expect((await jobs.reached(id, 'dead')).epoch).toBeGreaterThan(dead.epoch as number);
+    expect((await jobs.reached(id, 'dead')).epoch).toBeGreaterThan(dead.epoch);
   });
 
   it('answers 409 for a job that is not dead and 404 for none', async () => {

@@ -1,6 +1,5 @@
 import { beforeAll, describe, expect, it } from '@jest/globals';
-import { ServiceFixture, type ServiceProcess } from './harness/index.js';
-import { JobClient, type Job } from './harness/job-client.js';
+import { JobClient, ServiceFixture, type JobView, type ServiceProcess } from './harness/index.js';
 
 const UUID_V7 = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
 const FAR_MS = 3_600_000;
@@ -20,7 +19,7 @@ beforeAll(async () => {
 
 describe('POST /jobs', () => {
   it('takes the short form as a job of type simulated, and it is done', async () => {
-    const { status, headers, body } = await service.post<Job>('/jobs', { work_ms: 5 });
+    const { status, headers, body } = await service.post<JobView>('/jobs', { work_ms: 5 });
     expect(status).toBe(201);
     expect(Object.keys(body)).toEqual(['id', 'state', 'queue', 'type']);
     expect(body).toMatchObject({ id: expect.stringMatching(UUID_V7), queue: 'default', type: 'simulated' });
@@ -71,7 +70,7 @@ describe('POST /jobs', () => {
       ['error', null],
     ]);
     expect(shown.created_at).toBeGreaterThanOrEqual(before);
-    expect(shown.run_at).toBe((shown.created_at as number) + FAR_MS);
+    expect(shown.run_at).toBe(shown.created_at + FAR_MS);
   });
 
   it('runs a job with a past run_at now, and keeps one with a future run_at', async () => {
@@ -82,12 +81,12 @@ describe('POST /jobs', () => {
 
   it('gives a payload back as it was, big numbers, empty arrays and odd keys too', async () => {
     const payload = { n: 2 ** 53 - 1, f: 1e300, e: [], o: {}, s: '\u0000\u2028\ud83d\ude00', toString: 'x', constructor: 1, null: null };
-    const { body } = await api.post<Job>('/jobs', { type: 'someone.elses', payload });
+    const { body } = await api.post<JobView>('/jobs', { type: 'someone.elses', payload });
     expect((await new JobClient(api).get(body.id)).payload).toEqual(payload);
   });
 
   it('to a process without workers may name any type and queue', async () => {
-    const { body } = await api.post<Job>('/jobs', { type: 'constructor', queue: 'constructor' });
+    const { body } = await api.post<JobView>('/jobs', { type: 'constructor', queue: 'constructor' });
     const shown = await new JobClient(api).get(body.id);
     expect(shown).toMatchObject({ state: 'ready', type: 'constructor', queue: 'constructor', payload: null });
   });
@@ -101,7 +100,7 @@ describe('a repeated request', () => {
   ])('with %s is the same job: 200, also when it is done, also after kill -9', async (_what, request, headers) => {
     const dataDir = orchd.folder();
     const first = await orchd.start({ dataDir });
-    const { status, body, headers: answered } = await first.post<Job>('/jobs', request, headers);
+    const { status, body, headers: answered } = await first.post<JobView>('/jobs', request, headers);
     expect(status).toBe(201);
     await new JobClient(first).reached(body.id, 'done');
     const same = { status: 200, body: { id: body.id, state: 'done' }, headers: { location: answered.location } };
@@ -115,8 +114,8 @@ describe('a repeated request', () => {
   });
 
   it('is the same whichever of header and field names the key, and in whatever order its fields are', async () => {
-    const { body } = await service.post<Job>('/jobs', { work_ms: 1, priority: 3 }, { 'idempotency-key': 'either' });
-    const again = await service.post<Job>('/jobs', { dedupe_key: 'either', priority: 3, work_ms: 1 });
+    const { body } = await service.post<JobView>('/jobs', { work_ms: 1, priority: 3 }, { 'idempotency-key': 'either' });
+    const again = await service.post<JobView>('/jobs', { dedupe_key: 'either', priority: 3, work_ms: 1 });
     expect(again).toMatchObject({ status: 200, body: { id: body.id } });
   });
 
@@ -131,7 +130,7 @@ describe('a repeated request', () => {
     expect(equal.map(({ status }) => status).sort()).toEqual([...Array<number>(49).fill(200), 201]);
     const unequal = await Promise.all(Array.from({ length: 50 }, (_, i) => service.post('/jobs', { id: 'two', work_ms: i })));
     expect(unequal.map(({ status }) => status).sort()).toEqual([201, ...Array<number>(49).fill(409)]);
-    expect((await jobs.stats()).jobs).toBe((stored as number) + 2);
+    expect((await jobs.stats()).jobs).toBe(stored + 2);
   });
 });
 
@@ -143,7 +142,7 @@ describe('POST /jobs/batch', () => {
     expect(status).toBe(201);
     expect(body).toEqual({ ids: ['c', expect.stringMatching(UUID_V7), 'c'] });
     for (const id of body.ids) await jobs.reached(id, 'done');
-    expect((await jobs.stats()).jobs).toBe((stored as number) + 2);
+    expect((await jobs.stats()).jobs).toBe(stored + 2);
   });
 
   it('takes 10,000 jobs', async () => {

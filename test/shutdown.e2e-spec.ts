@@ -1,7 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { Agent } from 'node:http';
-import { RawSocket, ServiceFixture, eventually, type ServiceProcess } from './harness/index.js';
-import { JobClient } from './harness/job-client.js';
+import { JobClient, RawSocket, ServiceFixture, eventually, type ServiceProcess } from './harness/index.js';
 
 const STOPPED = { code: 0, signal: null };
 const orchd = new ServiceFixture();

@@ -4,8 +4,7 @@ import { createHash } from 'node:crypto';
 import { createServer, type AddressInfo } from 'node:net';
 import { once } from 'node:events';
 import { join } from 'node:path';
-import { ServiceFixture, type ServiceProcess } from './harness/index.js';
-import { JobClient } from './harness/job-client.js';
+import { JobClient, ServiceFixture, type ServiceProcess } from './harness/index.js';
 
 const IS_ROOT = process.getuid?.() === 0;
 const NOBODY = 65_534;

@@ -1,6 +1,5 @@
 import { expect, it } from '@jest/globals';
-import { C_COMPILER, describeWith, DiskShim, eventually, ServiceFixture, type ServiceProcess } from './harness/index.js';
-import { JobClient } from './harness/job-client.js';
+import { C_COMPILER, DiskShim, JobClient, ServiceFixture, describeWith, eventually, type ServiceProcess } from './harness/index.js';
 
 const FAR_MS = 3_600_000;
 const orchd = new ServiceFixture();

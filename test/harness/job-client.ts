@@ -1,12 +1,7 @@
 import { eventually } from './eventually.js';
 import type { Answer } from './http-call.js';
+import type { JobState, JobView, StatsView } from './job-view.js';
 import type { ServiceProcess } from './service-process.js';
-
-export interface Job {
-  readonly id: string;
-  readonly state: string;
-  readonly [field: string]: unknown;
-}
 
 /** What tests do with jobs all the time. An unexpected status throws, with the answer. */
 export class JobClient {
@@ -14,23 +9,23 @@ export class JobClient {
 
   /** Resolves with the id of the new job. */
   async accepted(request: object): Promise<string> {
-    return expectStatus(201, await this.service.post<Job>('/jobs', request)).id;
+    return expectStatus(201, await this.service.post<JobView>('/jobs', request)).id;
   }
 
-  async get(id: string): Promise<Job> {
-    return expectStatus(200, await this.service.call<Job>('GET', `/jobs/${id}`));
+  async get(id: string): Promise<JobView> {
+    return expectStatus(200, await this.service.call<JobView>('GET', `/jobs/${id}`));
   }
 
   /** Resolves with the job when it is in this state. */
-  reached(id: string, state: string): Promise<Job> {
+  reached(id: string, state: JobState): Promise<JobView> {
     return eventually(`job ${id} is ${state}`, async () => {
       const job = await this.get(id);
       return job.state === state && job;
     });
   }
 
-  async stats(): Promise<Readonly<Record<string, unknown>>> {
-    return expectStatus(200, await this.service.call<Record<string, unknown>>('GET', '/stats'));
+  async stats(): Promise<StatsView> {
+    return expectStatus(200, await this.service.call<StatsView>('GET', '/stats'));
   }
 }
 
