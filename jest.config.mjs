@@ -25,6 +25,8 @@ const common = {
 };
 
 export default {
+  // Never a deadline for correct code, only for code that hangs: machines are shared and slow.
+  testTimeout: 60_000,
   reporters: ['default', '<rootDir>/scripts/jest/leak-reporter.mjs'],
   projects: [
     {

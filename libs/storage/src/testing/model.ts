@@ -196,7 +196,7 @@ export class Model {
     const turn = ++this.#turns;
     for (const job of this.#jobs) {
       if (job.due?.clock === 'mono') {
-        const rest = Math.min(Math.max(0, job.runAt! - this.#wall), job.due.lengthMs);
+        const rest = Math.min(job.runAt! - this.#wall, job.due.lengthMs); // what is overdue stays overdue by as much
         job.due = { ...job.due, at: this.#mono + rest };
       }
       if (job.finished !== null) job.finished = { ...job.finished, latest: this.#mono };

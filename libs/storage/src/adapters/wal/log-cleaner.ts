@@ -8,7 +8,7 @@ export interface CleanableLog {
   removeOldest(segment: number): Promise<void>;
 }
 
-/** Copied between two looks at the event loop. */
+/** Copied between two turns of the event loop. */
 const STEP_JOBS = 64;
 const STEP_CHARS = 256 * 1024;
 /** Jobs looked at in search of the next ones to copy. */
@@ -28,7 +28,6 @@ export class LogCleaner {
   readonly #encode: (entry: JobEntry) => string;
   readonly #live = new Map<number, number>();
   #liveBytes = 0;
-  #cursor: IterableIterator<JobEntry> | null = null;
   #running: Promise<void> | null = null;
   #stopped = false;
 
@@ -85,8 +84,7 @@ export class LogCleaner {
     while (!this.#stopped && this.#isNeeded()) {
       const { oldestSegment } = this.#log.stats();
       if (oldestSegment >= end) return;
-      this.#cursor = null;
-      while (this.#livesIn(oldestSegment) && !this.#stopped) await this.#copySome(oldestSegment);
+      while (this.#livesIn(oldestSegment) && !this.#stopped) await this.#copyPass(oldestSegment);
       if (this.#stopped) return;
       await this.#log.removeOldest(oldestSegment);
       this.#live.delete(oldestSegment);
@@ -97,22 +95,34 @@ export class LogCleaner {
     return (this.#live.get(segment) ?? 0) > 0;
   }
 
-  async #copySome(segment: number): Promise<void> {
+  /** Once over all jobs, a few at a time. */
+  async #copyPass(segment: number): Promise<void> {
+    const jobs = this.#table.jobs.oldestFirst();
+    for (let done = false; !done && this.#livesIn(segment) && !this.#stopped;) {
+      done = await this.#copySome(segment, jobs);
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+  }
+
+  /** True at the end of the jobs. */
+  async #copySome(segment: number, jobs: Iterator<JobEntry>): Promise<boolean> {
     const copied: { entry: JobEntry; bytes: number }[] = [];
     let records = '';
-    for (let seen = 0; seen < STEP_SCAN && copied.length < STEP_JOBS && records.length < STEP_CHARS; seen++) {
-      this.#cursor ??= this.#table.jobs.oldestFirst();
-      const next = this.#cursor.next();
-      if (next.done) {
-        this.#cursor = null;
-        break;
+    let done = false;
+    for (let seen = 0; !done && seen < STEP_SCAN && copied.length < STEP_JOBS && records.length < STEP_CHARS; seen++) {
+      const next = jobs.next();
+      if (next.done) done = true;
+      else if (next.value.segment === segment) {
+        const record = this.#encode(next.value);
+        records += record;
+        copied.push({ entry: next.value, bytes: Buffer.byteLength(record) });
       }
-      if (next.value.segment !== segment) continue;
-      const record = this.#encode(next.value);
-      records += record;
-      copied.push({ entry: next.value, bytes: Buffer.byteLength(record) });
     }
-    if (copied.length === 0) return new Promise((resolve) => setImmediate(resolve));
+    if (copied.length > 0) await this.#copy(copied, records);
+    return done;
+  }
+
+  async #copy(copied: readonly { entry: JobEntry; bytes: number }[], records: string): Promise<void> {
     const batch = this.#log.append(records, 'cleaner');
     for (const { entry } of copied) {
       this.left(entry);
