@@ -16,10 +16,11 @@ import type { EnqueuePlan } from './incoming-jobs.js';
 import type { JobEntry, SettleVerb } from './job-entry.js';
 import { JobStore } from './job-store.js';
 import type { Shelves } from './shelves.js';
-import { applyCancel, applyNote, applyRedrive, applySettle, applyStart, mergeLog } from './transitions.js';
+import { applyCancel, applyNote, applyRedrive, applySettle, applyStart, mergeLog, restartDelay } from './transitions.js';
 import type {
   CancelEvent,
   ClaimEvent,
+  ClockEvent,
   NoteEvent,
   Now,
   PromoteEvent,
@@ -70,6 +71,11 @@ export class JobTable {
     return this.#latestMono;
   }
 
+  /** What a log that forgets its beginning must say again (see `ClockEvent`). */
+  clock(mono: number): ClockEvent {
+    return { kind: 'clock', mono, turn: this.#shelves.latestTurn };
+  }
+
   counts(): JobCounts {
     return { ...this.#shelves.counts };
   }
@@ -97,11 +103,12 @@ export class JobTable {
   /** Due jobs of all queues become ready, in due order, at most 100 a call (R10). */
   promote(now: Now): PromoteEvent | null {
     const leases: Lease[] = [];
+    const turn = this.#shelves.latestTurn + 1;
     for (let entry = this.#shelves.nextDue(now); entry !== undefined; entry = this.#shelves.nextDue(now)) {
       this.#shelves.move(entry, 'ready');
       if (leases.push({ id: entry.id, epoch: entry.epoch }) === LIMITS.promote) break;
     }
-    return leases.length === 0 ? null : { kind: 'promote', leases };
+    return leases.length === 0 ? null : { kind: 'promote', leases, turn };
   }
 
   claim(queue: string, limit: number, now: Now): { readonly event: ClaimEvent; readonly entries: JobEntry[] } | null {
@@ -198,7 +205,7 @@ export class JobTable {
   redrive(id: string, now: Now): RedriveEvent {
     const entry = this.#known(id);
     if (entry.state !== 'dead') throw new OrchdError('not_dead', `job ${id} is ${entry.state}, not dead`);
-    const event: RedriveEvent = { kind: 'redrive', id, epoch: entry.epoch, at: now.wall };
+    const event: RedriveEvent = { kind: 'redrive', id, epoch: entry.epoch, at: now.wall, turn: this.#shelves.takeTurn() };
     this.apply(event);
     return event;
   }
@@ -240,17 +247,16 @@ export class JobTable {
         for (const lease of event.leases) this.#replayStart(lease, event.at);
         return;
       case 'promote':
-        for (const lease of event.leases) this.#replayPromote(lease);
+        event.leases.forEach((lease, i) => this.#replayPromote(lease, event.turn + i));
         return;
       case 'prune':
         for (const id of event.ids) this.#removeId(id);
         return;
       case 'clock':
+        this.#shelves.sawTurn(event.turn);
         return this.#sawMono(event.mono);
-      case 'settle':
-      case 'cancel':
-      case 'redrive':
-      case 'note': {
+      default: {
+        if ('turn' in event) this.#shelves.sawTurn(event.turn);
         const entry = this.jobs.get(event.id);
         if (entry?.epoch === event.epoch) this.#applyTo(entry, event);
       }
@@ -274,8 +280,6 @@ export class JobTable {
     for (const entry of [...ready, ...delayed, ...finished]) this.#shelves.shelve(entry);
     return active.map((entry) => this.#takeAway(entry, 'lease_expired', null, now));
   }
-
-  // ---------------------------------------------------------------------------------------------------------------------------------
 
   #known(id: string): JobEntry {
     const entry = this.jobs.get(id);
@@ -318,6 +322,7 @@ export class JobTable {
       result: rest.result ?? null,
       error: rest.error ?? null,
       digest: rest.digest,
+      turn: to === 'ready' ? this.#shelves.takeTurn() : 0,
     };
     applySettle(entry, event);
     this.#place(entry, event);
@@ -325,7 +330,7 @@ export class JobTable {
   }
 
   #place(entry: JobEntry, event: SettleEvent): void {
-    if (event.to !== 'delayed') return this.#shelves.move(entry, event.to);
+    if (event.to !== 'delayed') return this.#shelves.move(entry, event.to, null, event.turn);
     const { at, mono, delayMs } = event;
     entry.runAt = at + delayMs;
     this.#shelves.move(entry, 'delayed', { entry, key: mono + delayMs, seq: 0, delayMs, instant: false, index: 0 });
@@ -336,7 +341,7 @@ export class JobTable {
     if (event.kind === 'redrive') {
       if (entry.state !== 'dead') return;
       applyRedrive(entry);
-      return this.#shelves.move(entry, 'ready');
+      return this.#shelves.move(entry, 'ready', null, event.turn);
     }
     this.#sawMono(event.mono);
     if (event.kind === 'settle') {
@@ -368,9 +373,10 @@ export class JobTable {
     applyStart(entry, lease.epoch, at);
   }
 
-  #replayPromote(lease: Lease): void {
+  #replayPromote(lease: Lease, turn: number): void {
     const entry = this.jobs.get(lease.id);
-    if (entry?.state === 'delayed' && entry.epoch === lease.epoch) this.#shelves.move(entry, 'ready');
+    this.#shelves.sawTurn(turn);
+    if (entry?.state === 'delayed' && entry.epoch === lease.epoch) this.#shelves.move(entry, 'ready', null, turn);
   }
 
   #sawMono(mono: number): void {
@@ -391,10 +397,4 @@ function isFinal(state: JobState): boolean {
 
 function waiting(delayMs: number): JobState {
   return delayMs > 0 ? 'delayed' : 'ready';
-}
-
-/** R9: the rest of a duration is at most its whole length, whatever the wall clock did meanwhile; an instant stays what it is. */
-function restartDelay(entry: JobEntry, now: Now): void {
-  const due = entry.due!;
-  due.key = due.instant ? entry.runAt : now.mono + Math.min(Math.max(0, entry.runAt - now.wall), due.delayMs);
 }

@@ -23,6 +23,11 @@ export class Shelves {
   #dueSeq = 0;
   #replaying = false;
 
+  /** The last turn that a job got among the ready. */
+  get latestTurn(): number {
+    return this.#readySeq;
+  }
+
   set replaying(replaying: boolean) {
     this.#replaying = replaying;
   }
@@ -30,7 +35,7 @@ export class Shelves {
   /** A job enters the table; one that had a turn already (a copy in a log) keeps it. */
   add(entry: JobEntry): void {
     this.counts[entry.state]++;
-    this.#takeTurn(entry, entry.readySeq);
+    this.#place(entry, entry.readySeq);
     if (!this.#replaying) this.shelve(entry);
   }
 
@@ -39,15 +44,25 @@ export class Shelves {
     this.counts[entry.state]--;
   }
 
-  /** A job gets another state, at the end of that state's shelf (R10). `due` belongs to `delayed`. */
-  move(entry: JobEntry, to: JobState, due: DueItem | null = null): void {
+  /** The turn of a job that becomes ready now. */
+  takeTurn(): number {
+    return ++this.#readySeq;
+  }
+
+  /** A turn was given out, perhaps to a job that is gone. */
+  sawTurn(turn: number): void {
+    this.#readySeq = Math.max(this.#readySeq, turn);
+  }
+
+  /** A job gets another state, at the end of that state's shelf (R10). `due` belongs to `delayed`; 0 stands for the next turn. */
+  move(entry: JobEntry, to: JobState, due: DueItem | null = null, turn = 0): void {
     const from = entry.state;
     const left = entry.due;
     this.counts[from]--;
     this.counts[to]++;
     entry.state = to;
     entry.due = due;
-    this.#takeTurn(entry, 0);
+    this.#place(entry, turn);
     if (this.#replaying) return;
     if (from === 'ready') this.#leaveReady(entry);
     else if (from === 'dead') this.#dead.leave();
@@ -108,10 +123,10 @@ export class Shelves {
     return this.#dead.take(giveUp);
   }
 
-  #takeTurn(entry: JobEntry, known: number): void {
+  #place(entry: JobEntry, turn: number): void {
     if (entry.state === 'ready') {
-      entry.readySeq = known === 0 ? ++this.#readySeq : known;
-      this.#readySeq = Math.max(this.#readySeq, known);
+      entry.readySeq = turn === 0 ? this.takeTurn() : turn;
+      this.sawTurn(turn);
     } else if (entry.state === 'delayed') {
       entry.due!.seq = ++this.#dueSeq;
     }

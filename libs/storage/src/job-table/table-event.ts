@@ -9,8 +9,8 @@ export interface Now {
 
 /**
  * Everything that ever changes a table. A verb decides, makes one of these and applies it; a log that keeps them in order and applies them
- * again reaches the same table. Invariant: an event holds the outcome of every decision (epochs, delays, jitter), so that applying it needs
- * no clock and no chance; and the epoch it was decided in, so that applying it once more, to a copy of the job made later, changes nothing.
+ * again reaches the same table. Invariant: an event holds the outcome of every decision (epochs, delays, jitter, turns among the ready), so
+ * that applying it needs no clock, no chance and no event before it; and the epoch it was decided in, so that applying it once more, to a copy of the job made later, changes nothing.
  */
 export type TableEvent =
   PutEvent | ClaimEvent | PromoteEvent | SettleEvent | CancelEvent | RedriveEvent | NoteEvent | PruneEvent | ClockEvent;
@@ -31,6 +31,8 @@ export interface ClaimEvent {
 export interface PromoteEvent {
   readonly kind: 'promote';
   readonly leases: readonly Lease[];
+  /** Of the first; the others have the turns behind it. */
+  readonly turn: number;
 }
 
 /** The end of a delivery. */
@@ -50,6 +52,8 @@ export interface SettleEvent {
   readonly error: JobError | null;
   /** Of the arguments, for R4; null when no worker asked for it (reap, reopening). */
   readonly digest: number | null;
+  /** Where `to` is `ready`, else 0. */
+  readonly turn: number;
 }
 
 export interface CancelEvent {
@@ -65,6 +69,7 @@ export interface RedriveEvent {
   readonly id: string;
   readonly epoch: number;
   readonly at: number;
+  readonly turn: number;
 }
 
 /** What a delivery tells about itself, whole: it replaces what was told before. */
@@ -81,8 +86,9 @@ export interface PruneEvent {
   readonly ids: readonly string[];
 }
 
-/** Carries the storage's monotonic clock over to the next boot when nothing else does. */
+/** Carries on what belongs to no job, where a log has lost its beginning: the storage's monotonic clock and the count of turns. */
 export interface ClockEvent {
   readonly kind: 'clock';
   readonly mono: number;
+  readonly turn: number;
 }

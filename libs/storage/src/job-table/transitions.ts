@@ -1,6 +1,6 @@
 import { LIMITS } from '../contract/index.js';
 import type { JobEntry } from './job-entry.js';
-import type { CancelEvent, NoteEvent, SettleEvent } from './table-event.js';
+import type { CancelEvent, NoteEvent, Now, SettleEvent } from './table-event.js';
 
 /** What each event does to the fields of a job, apart from its state and place. Live calls and replay share these. */
 
@@ -46,6 +46,15 @@ export function applyNote(entry: JobEntry, event: NoteEvent): void {
   const detail = entry.ensureDetail();
   detail.progress = event.progress;
   detail.log = event.log;
+}
+
+/**
+ * R9: the rest of a duration is at most its whole length, whatever the wall clock did meanwhile; an instant stays what it is. What is overdue
+ * stays so by as much, so that due jobs keep their order.
+ */
+export function restartDelay(entry: JobEntry, now: Now): void {
+  const due = entry.due!;
+  due.key = due.instant ? entry.runAt : now.mono + Math.min(entry.runAt - now.wall, due.delayMs);
 }
 
 function applyFinish(entry: JobEntry, moment: { at: number; mono: number }): void {

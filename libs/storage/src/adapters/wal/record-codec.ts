@@ -24,17 +24,17 @@ export function encodeEvent(event: TableEvent): string {
     case 'settle':
       return encodeSettle(event);
     case 'promote':
-      return `["d",${encodeLeases(event.leases)}]\n`;
+      return `["d",${event.turn},${encodeLeases(event.leases)}]\n`;
     case 'cancel':
       return `["x","${event.id}",${event.epoch},${event.at},${round(event.mono)}]\n`;
     case 'redrive':
-      return `["r","${event.id}",${event.epoch},${event.at}]\n`;
+      return `["r","${event.id}",${event.epoch},${event.at},${event.turn}]\n`;
     case 'note':
       return `["n","${event.id}",${event.epoch},${JSON.stringify(event.progress)},${JSON.stringify(event.log)}]\n`;
     case 'prune':
       return `["p",["${event.ids.join('","')}"]]\n`;
     case 'clock':
-      return `["t",${round(event.mono)}]\n`;
+      return `["t",${round(event.mono)},${event.turn}]\n`;
   }
 }
 
@@ -65,13 +65,13 @@ function encodePast(entry: JobEntry): string {
 }
 
 function encodeSettle(event: SettleEvent): string {
-  const { verb, id, epoch, nextEpoch, to, at, delayMs, result, error, digest } = event;
+  const { verb, id, epoch, nextEpoch, to, at, delayMs, result, error, digest, turn } = event;
   const mono = round(event.mono);
   if (verb === 'ack' && to === 'done') {
     return `["a","${id}",${epoch},${at},${mono},${digest}${result === null ? '' : `,${JSON.stringify(result)}`}]\n`;
   }
   const reason = error === null ? '' : `,"${error.code}",${JSON.stringify(error.message)}`;
-  return `["s","${verb}","${id}",${epoch},${nextEpoch},"${to}",${at},${mono},${delayMs},${digest}${reason}]\n`;
+  return `["s","${verb}","${id}",${epoch},${nextEpoch},"${to}",${at},${mono},${delayMs},${digest},${turn}${reason}]\n`;
 }
 
 /** Decodes lines of one boot or many; throws `storage_damaged` for a line that no version up to this one has written. */
@@ -92,11 +92,11 @@ export class RecordDecoder {
       case 's':
         return settleEvent(fields);
       case 'd':
-        return { kind: 'promote', leases: leases(fields[1] as (string | number)[]) };
+        return { kind: 'promote', turn: fields[1] as number, leases: leases(fields[2] as (string | number)[]) };
       case 'x':
         return { kind: 'cancel', id: fields[1] as string, epoch: fields[2] as number, at: fields[3] as number, mono: fields[4] as number };
       case 'r':
-        return { kind: 'redrive', id: fields[1] as string, epoch: fields[2] as number, at: fields[3] as number };
+        return { kind: 'redrive', id: fields[1] as string, epoch: fields[2] as number, at: fields[3] as number, turn: fields[4] as number };
       case 'n':
         return {
           kind: 'note',
@@ -108,7 +108,7 @@ export class RecordDecoder {
       case 'p':
         return { kind: 'prune', ids: fields[1] as string[] };
       case 't':
-        return { kind: 'clock', mono: fields[1] as number };
+        return { kind: 'clock', mono: fields[1] as number, turn: fields[2] as number };
       default:
         throw unreadable(line, 'its kind is unknown; a newer orchd may have written it');
     }
@@ -181,11 +181,25 @@ function restorePast(entry: JobEntry, past: Past): void {
 
 function ackEvent(fields: unknown[]): SettleEvent {
   const [, id, epoch, at, mono, digest, result = null] = fields as [string, string, number, number, number, number, string | undefined];
-  return { kind: 'settle', verb: 'ack', id, epoch, nextEpoch: epoch, to: 'done', at, mono, delayMs: 0, result, error: null, digest };
+  return {
+    kind: 'settle',
+    verb: 'ack',
+    id,
+    epoch,
+    nextEpoch: epoch,
+    to: 'done',
+    at,
+    mono,
+    delayMs: 0,
+    result,
+    error: null,
+    digest,
+    turn: 0,
+  };
 }
 
 function settleEvent(fields: unknown[]): SettleEvent {
-  const [, verb, id, epoch, nextEpoch, to, at, mono, delayMs, digest, code, message = ''] = fields as [
+  const [, verb, id, epoch, nextEpoch, to, at, mono, delayMs, digest, turn, code, message = ''] = fields as [
     string,
     SettleVerb,
     string,
@@ -196,11 +210,12 @@ function settleEvent(fields: unknown[]): SettleEvent {
     number,
     number,
     number | null,
+    number,
     JobErrorCode | undefined,
     string | undefined,
   ];
   const error = code === undefined ? null : { code, message };
-  return { kind: 'settle', verb, id, epoch, nextEpoch, to, at, mono, delayMs, result: null, error, digest };
+  return { kind: 'settle', verb, id, epoch, nextEpoch, to, at, mono, delayMs, result: null, error, digest, turn };
 }
 
 function leases(pairs: (string | number)[]): Lease[] {

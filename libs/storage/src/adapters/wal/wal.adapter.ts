@@ -77,7 +77,7 @@ export class WalStorageAdapter extends JobTableAdapter {
     await this.#cleaner?.stop();
     if (this.#failure === null) {
       this.keepLastWords();
-      this.keep({ kind: 'clock', mono: this.now().mono });
+      this.keep(this.table.clock(this.now().mono));
     }
     await this.#log?.close();
     this.#log = null;
@@ -166,7 +166,7 @@ export class WalStorageAdapter extends JobTableAdapter {
   /** Non-job state, for the head of every segment; and the moment to look whether the log has grown out of proportion. */
   #beginSegment(table: JobTable): string {
     setImmediate(() => this.#cleaner?.clean());
-    return encodeEvent({ kind: 'clock', mono: this.#log === null ? table.latestMono : this.now().mono });
+    return encodeEvent(table.clock(this.#log === null ? table.latestMono : this.now().mono));
   }
 
   #figures(): StorageHealth['figures'] {
