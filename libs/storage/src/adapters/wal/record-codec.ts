@@ -110,7 +110,7 @@ export class RecordDecoder {
       case 't':
         return { kind: 'clock', mono: fields[1] as number, turn: fields[2] as number };
       default:
-        throw unreadable(line, 'its kind is unknown; a newer orchd may have written it');
+        throw unreadable(`its kind, ${String(fields[0]).slice(0, 8)}, is unknown: a newer orchd may have written it`);
     }
   }
 
@@ -229,13 +229,14 @@ function parse(line: string): unknown[] {
     const fields: unknown = JSON.parse(line);
     if (Array.isArray(fields)) return fields;
   } catch (error) {
-    throw unreadable(line, 'it is not JSON', error);
+    throw unreadable('it is not JSON', error);
   }
-  throw unreadable(line, 'it is not an array');
+  throw unreadable('it is not an array');
 }
 
-function unreadable(line: string, problem: string, cause?: unknown): OrchdError {
-  return new OrchdError('storage_damaged', `the log holds a record that cannot be read: ${problem}: ${line.slice(0, 80)}`, { cause });
+/** Says nothing of what the record holds: payloads and keys stay out of what people paste elsewhere. */
+function unreadable(problem: string, cause?: unknown): OrchdError {
+  return new OrchdError('storage_damaged', `a record cannot be read: ${problem}`, { cause });
 }
 
 /** The storage clock in a log has whole milliseconds. */
