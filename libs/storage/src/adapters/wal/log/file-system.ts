@@ -52,3 +52,12 @@ export async function writeAll(file: OpenFile, bytes: Buffer, position: number):
     done += count;
   }
 }
+
+export async function sizeOf(fs: FileSystem, path: string): Promise<number> {
+  const file = await fs.open(path, 'read');
+  try {
+    return await file.size();
+  } finally {
+    await file.close();
+  }
+}

@@ -2,7 +2,7 @@ import path from 'node:path';
 import { OrchdError } from '../../../contract/errors.js';
 import { unavailable } from './damage.js';
 import { LOCK_NAME } from './file-names.js';
-import { writeAll, type FileSystem, type OpenFile } from './file-system.js';
+import { errorCode, writeAll, type FileSystem, type OpenFile } from './file-system.js';
 
 const LINE_BYTES = 64;
 const LINE = /^boot (\d{1,15}) pid (\d{1,10}) *\n$/;
@@ -51,6 +51,16 @@ export class FolderLock {
 
   async release(): Promise<void> {
     await this.file.close();
+  }
+}
+
+/** The last boot that LOCK names; 0 where there is none. Without taking the lock. */
+export async function lastBootOf(fs: FileSystem, folder: string): Promise<number> {
+  try {
+    return (await readLine(fs, path.join(folder, LOCK_NAME)))?.boot ?? 0;
+  } catch (error) {
+    if (errorCode(error) === 'ENOENT') return 0;
+    throw unavailable(`Cannot read ${LOCK_NAME}`, error);
   }
 }
 

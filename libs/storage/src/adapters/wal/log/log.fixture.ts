@@ -71,7 +71,8 @@ export class LogMachine {
 
   /** Names without the folder, sorted. */
   get files(): string[] {
-    return [...this.disk.names.keys()].map((name) => name.slice(DIR.length + 1)).sort();
+    const paths = [...this.disk.names.keys()].filter((path) => path.startsWith(`${DIR}/`));
+    return paths.map((path) => path.slice(DIR.length + 1)).sort();
   }
 
   get segments(): string[] {

@@ -1,6 +1,7 @@
+import path from 'node:path';
 import { LogDamagedError, unavailable } from './damage.js';
-import { LOCK_NAME, sortFolder, type FolderContents } from './file-names.js';
-import type { OpenFolder } from './file-system.js';
+import { LOCK_NAME, sortFolder, spareName, type FolderContents } from './file-names.js';
+import { sizeOf, type OpenFolder } from './file-system.js';
 import { FolderLock } from './folder-lock.js';
 import type { LogOptions } from './log-options.js';
 import { Recovery, type Replay, type Verdict } from './recovery.js';
@@ -38,16 +39,20 @@ export async function openFolder(options: LogOptions, replay: Replay): Promise<O
     folder = await fs.openFolder(dir);
     const contents = sortFolder(await fs.list(dir));
     const verdict = await new Recovery(fs, dir, replay).run(contents.segments);
-    if (lock.lastBoot > verdict.boot) {
-      const reason = `boot ${lock.lastBoot} wrote here, the newest segment is of boot ${verdict.boot}: the newest segments are missing`;
-      throw new LogDamagedError(dir, LOCK_NAME, 0, `${reason} (to go on without them, delete ${LOCK_NAME})`);
-    }
+    refuseMissingNewest(dir, lock.lastBoot, verdict);
     await new Repair(fs, dir, folder, options.warn).run(verdict, contents);
     return { lock, folder, contents, verdict, release };
   } catch (error) {
     await release();
     throw unavailable(`Cannot open ${dir}`, error);
   }
+}
+
+/** LOCK is written when a boot's first segment is on disk, so a boot that only LOCK knows has lost its segments. */
+export function refuseMissingNewest(dir: string, lastBoot: number, verdict: Verdict): void {
+  if (lastBoot <= verdict.boot) return;
+  const reason = `boot ${lastBoot} wrote here, the newest segment is of boot ${verdict.boot}: the newest segments are missing`;
+  throw new LogDamagedError(dir, LOCK_NAME, 0, `${reason} (to go on without them, delete ${LOCK_NAME})`);
 }
 
 /** No claim of this boot may ever have carried an epoch of an earlier one, whatever the clock did in between. */
@@ -59,8 +64,10 @@ export function nextEpochFloor(lastFloor: number, wallMs: number): number {
  * File length of an ordinary segment: as wanted, or less where the disk is small. What the log holds already counts as its own, so that
  * reopening does not shrink it.
  */
-export async function segmentFileBytes({ dir, fs, segmentBytes }: LogOptions, { verdict }: OpenedFolder): Promise<number> {
-  const ownBytes = verdict.segments.reduce((sum, { usedBytes }) => sum + usedBytes, 0);
-  const share = Math.floor(((await fs.freeBytes(dir)) + ownBytes) / SHARE_OF_SEGMENT);
-  return HEADER_BYTES + Math.min(segmentBytes, Math.max(share, SMALLEST_LOWERED_BYTES));
+export async function segmentFileBytes(options: LogOptions, { verdict, contents }: OpenedFolder): Promise<number> {
+  const { dir, fs, segmentBytes } = options;
+  let usable = await fs.freeBytes(dir);
+  for (const { usedBytes } of verdict.segments) usable += usedBytes;
+  for (const spare of contents.spares) usable += await sizeOf(fs, path.join(dir, spareName(spare)));
+  return HEADER_BYTES + Math.min(segmentBytes, Math.max(Math.floor(usable / SHARE_OF_SEGMENT), SMALLEST_LOWERED_BYTES));
 }

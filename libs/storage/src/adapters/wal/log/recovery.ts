@@ -1,10 +1,11 @@
 import path from 'node:path';
+import { hasCode } from '../../../contract/errors.js';
 import { BatchKind, type DecodedBatch } from './batch-codec.js';
 import { LogDamagedError, unavailable } from './damage.js';
 import { segmentName } from './file-names.js';
-import type { FileSystem } from './file-system.js';
+import { sizeOf, type FileSystem } from './file-system.js';
 import { HEADER_BYTES } from './segment-header.js';
-import { SegmentImage } from './segment-reader.js';
+import { readHeader, SegmentImage } from './segment-reader.js';
 
 export interface Replay {
   /** The records of one batch, in log order, without line ends. What it throws ends the opening. */
@@ -144,10 +145,23 @@ export class Recovery {
     this.#unproven.push({ offset: at, last: verdict.nextRecord - 1 });
     while ((this.#unproven[0]?.last ?? Infinity) <= this.#durable) this.#unproven.shift();
 
-    if (batch.kind === BatchKind.records) return this.replay.records(image.linesOf(batch), image.segment);
+    if (batch.kind === BatchKind.records) return this.#handOut(image, batch, at);
     if (batch.kind === BatchKind.cleaned) verdict.cleaned = Math.max(verdict.cleaned, Number(image.linesOf(batch)[0]));
     else if (batch.kind !== BatchKind.mark) {
       this.#refuse(image.segment, at, `the batch is of kind ${batch.kind}: written by a newer orchd`);
+    }
+  }
+
+  /** What the log's user cannot read gets its place. */
+  #handOut(image: SegmentImage, batch: DecodedBatch, at: number): void | Promise<void> {
+    const refused = (error: unknown): never => {
+      if (hasCode(error, 'storage_damaged')) this.#refuse(image.segment, at, error.message);
+      throw error;
+    };
+    try {
+      return this.replay.records(image.linesOf(batch), image.segment)?.catch(refused);
+    } catch (error) {
+      refused(error);
     }
   }
 
@@ -162,8 +176,9 @@ export class Recovery {
       dropped++;
     }
     if (later !== undefined) {
-      const { header, name } = await SegmentImage.read(this.fs, this.folder, later);
-      if (header !== 'bad') this.#refuse(image.segment, offset, `record ${record} is damaged: ${name} was begun after it was synced`);
+      const header = await readHeader(this.fs, this.folder, later);
+      const successor = segmentName(later);
+      if (header !== 'bad') this.#refuse(image.segment, offset, `record ${record} is damaged: ${successor} was begun after it was synced`);
       this.#verdict.cutShort = later;
     }
     const bytes = image.bytes.subarray(offset, image.endOfContent(offset));
@@ -178,16 +193,9 @@ export class Recovery {
 
   async #fileBytes(segment: number): Promise<number> {
     const name = segmentName(segment);
-    try {
-      const file = await this.fs.open(path.join(this.folder, name), 'read');
-      try {
-        return await file.size();
-      } finally {
-        await file.close();
-      }
-    } catch (error) {
+    return sizeOf(this.fs, path.join(this.folder, name)).catch((error: unknown) => {
       throw unavailable(`Cannot read ${name}`, error);
-    }
+    });
   }
 
   /** Lets the event loop turn once: a server beside the replay must go on answering. */

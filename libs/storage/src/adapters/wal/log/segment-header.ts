@@ -53,6 +53,11 @@ export function decodeHeader(block: Buffer): SegmentHeader | 'bad' | 'newer' {
   return numbers.every((value) => Number.isSafeInteger(value)) ? header : 'bad';
 }
 
+/** The salt of a header that may be damaged elsewhere. */
+export function saltOf(block: Buffer): Buffer | undefined {
+  return block.length < HEADER_BYTES ? undefined : block.subarray(SALT_AT, SALT_AT + SALT_BYTES);
+}
+
 function headerCrc(block: Buffer): number {
   return crc32(block.subarray(VERSION_AT, HEADER_BYTES), MAGIC_CRC);
 }

@@ -2,8 +2,8 @@ import path from 'node:path';
 import { BatchCodec, align, ALIGNMENT, BATCH_MARK, type DecodedBatch } from './batch-codec.js';
 import { unavailable } from './damage.js';
 import { segmentName } from './file-names.js';
-import type { FileSystem } from './file-system.js';
-import { decodeHeader, HEADER_BYTES, type SegmentHeader } from './segment-header.js';
+import type { FileSystem, OpenFile } from './file-system.js';
+import { decodeHeader, HEADER_BYTES, saltOf, type SegmentHeader } from './segment-header.js';
 
 /** No segment is longer: one call's records, at most MAX_BODY_BYTES, and what opens a segment. Nothing above is read into memory. */
 const MAX_SEGMENT_BYTES = 2 ** 30;
@@ -25,27 +25,21 @@ export class SegmentImage {
   ) {
     this.name = segmentName(segment);
     this.header = decodeHeader(bytes);
-    this.#codec = typeof this.header === 'string' ? undefined : new BatchCodec(this.header.salt);
+    // The salt of a damaged header is still worth a try: it is wrong only if the damage is just there.
+    const salt = typeof this.header === 'string' ? saltOf(bytes) : this.header.salt;
+    this.#codec = salt && new BatchCodec(salt);
   }
 
   /** A read error, or a file of a length that no segment has, rejects: neither is the end of the log. */
   static async read(fs: FileSystem, folder: string, segment: number): Promise<SegmentImage> {
-    const name = segmentName(segment);
-    try {
-      const file = await fs.open(path.join(folder, name), 'read');
-      try {
-        const size = await file.size();
-        if (size > MAX_SEGMENT_BYTES) throw new Error(`${size} bytes are more than a segment can have`);
-        const bytes = Buffer.alloc(align(size));
-        const count = await file.read(bytes.subarray(0, size), 0);
-        if (count !== size) throw new Error(`${count} of ${size} bytes could be read`);
-        return new SegmentImage(segment, bytes, size);
-      } finally {
-        await file.close();
-      }
-    } catch (error) {
-      throw unavailable(`Cannot read ${name}`, error);
-    }
+    return withSegment(fs, folder, segment, async (file) => {
+      const size = await file.size();
+      if (size > MAX_SEGMENT_BYTES) throw new Error(`${size} bytes are more than a segment can have`);
+      const bytes = Buffer.alloc(align(size));
+      const count = await file.read(bytes.subarray(0, size), 0);
+      if (count !== size) throw new Error(`${count} of ${size} bytes could be read`);
+      return new SegmentImage(segment, bytes, size);
+    });
   }
 
   batchAt(offset: number): DecodedBatch | undefined {
@@ -72,5 +66,27 @@ export class SegmentImage {
   /** The records of a batch, without their line ends. */
   linesOf(batch: DecodedBatch): string[] {
     return this.bytes.toString('utf8', batch.bodyStart, batch.bodyEnd - 1).split('\n');
+  }
+}
+
+export async function readHeader(fs: FileSystem, folder: string, segment: number): Promise<SegmentHeader | 'bad' | 'newer'> {
+  return withSegment(fs, folder, segment, async (file) => {
+    const block = Buffer.alloc(HEADER_BYTES);
+    await file.read(block, 0);
+    return decodeHeader(block);
+  });
+}
+
+async function withSegment<T>(fs: FileSystem, folder: string, segment: number, read: (file: OpenFile) => Promise<T>): Promise<T> {
+  const name = segmentName(segment);
+  try {
+    const file = await fs.open(path.join(folder, name), 'read');
+    try {
+      return await read(file);
+    } finally {
+      await file.close();
+    }
+  } catch (error) {
+    throw unavailable(`Cannot read ${name}`, error);
   }
 }

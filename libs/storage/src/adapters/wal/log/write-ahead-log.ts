@@ -75,7 +75,7 @@ export class WriteAheadLog {
     const { dir, fs, clock, fsync } = options;
     const { verdict, folder } = opened;
     this.boot = verdict.boot + 1;
-    this.epochFloor = nextEpochFloor(verdict.epochFloor, clock.wallMs());
+    this.epochFloor = nextEpochFloor(Math.max(verdict.epochFloor, options.lastEpochFloor ?? 0), clock.wallMs());
     this.segmentBytes = fileBytes - HEADER_BYTES;
     const syncs = fsync === 'always';
     const limits = {
