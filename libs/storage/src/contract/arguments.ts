@@ -1,6 +1,6 @@
-import { v7 as uuidv7 } from 'uuid';
 import { DEFAULT_BACKOFF } from './backoff.js';
 import { InvalidArgumentError } from './errors.js';
+import { newJobId } from './job-id.js';
 import { JOB_ERROR_CODES, JOB_STATES, LIMITS, type BackoffBounds, type JobError, type Lease } from './job-record.js';
 import type {
   CheckedJob,
@@ -40,7 +40,7 @@ function checkNewJob(job: NewJob): CheckedJob {
   if (dedupeKey !== null) checkDedupeKey(dedupeKey);
   if (fingerprint !== null) checkText('fingerprint', fingerprint);
   return {
-    id: job.id ?? uuidv7(),
+    id: job.id ?? newJobId(),
     queue: job.queue,
     type: job.type,
     payload: job.payload,
