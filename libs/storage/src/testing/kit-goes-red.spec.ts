@@ -1,4 +1,5 @@
 import { MemoryStorageAdapter } from '../adapters/memory/index.js';
+import { WalFixture } from '../adapters/wal/wal.fixture.js';
 import { chapters } from './chapters/index.js';
 import { limits } from './chapters/limits.js';
 import { walk } from './chapters/walk.js';
@@ -9,6 +10,7 @@ import { enqueueMutations } from './mutations/enqueue-mutations.fixture.js';
 import { leaseMutations } from './mutations/lease-mutations.fixture.js';
 import { operatorMutations, readingMutations } from './mutations/operator-mutations.fixture.js';
 import { orderMutations } from './mutations/order-mutations.fixture.js';
+import { restartMutations } from './mutations/restart-mutations.fixture.js';
 import { Sabotage, type Mutation } from './mutations/sabotage.fixture.js';
 import { settleMutations } from './mutations/settle-mutations.fixture.js';
 import { waitingMutations } from './mutations/waiting-mutations.fixture.js';
@@ -25,9 +27,9 @@ const MUTATIONS: readonly Mutation[] = [
 ];
 const SEEN_BY_A_WALK = MUTATIONS.filter((mutation) => mutation.walk !== false);
 
-function fixture(random?: () => number): StorageFixture {
+function fixture(random: () => number = Math.random): StorageFixture {
   const clock = new ManualClock();
-  const adapter = new MemoryStorageAdapter({ clock, ...(random && { random }) });
+  const adapter = new MemoryStorageAdapter({ clock, random });
   return {
     adapter,
     advance: async (ms) => clock.advance(ms),
@@ -37,7 +39,7 @@ function fixture(random?: () => number): StorageFixture {
 }
 
 /** The first case of the chapter that fails, by its title; null when all hold. */
-async function firstRed(chapter: KitChapter, create = () => fixture()): Promise<string | null> {
+async function firstRed(chapter: KitChapter, create: () => StorageFixture = () => fixture()): Promise<string | null> {
   for (const kitCase of chapter.cases) {
     try {
       await within(runCase(kitCase, { create }), kitCase.title);
@@ -48,11 +50,11 @@ async function firstRed(chapter: KitChapter, create = () => fixture()): Promise<
   return null;
 }
 
-async function firstRedWith(mutation: Mutation, chapter: KitChapter): Promise<string | null> {
+async function firstRedWith(mutation: Mutation, chapter: KitChapter, create?: () => StorageFixture): Promise<string | null> {
   const sabotage = new Sabotage();
   mutation.breaks(sabotage);
   try {
-    return await firstRed(chapter);
+    return await firstRed(chapter, create);
   } finally {
     sabotage.end();
   }
@@ -74,6 +76,10 @@ describe('The conformance kit', () => {
 
   it('goes red when a backoff has no jitter', async () => {
     expect(await firstRed(limits, () => fixture(() => 0))).not.toBeNull();
+  });
+
+  it.each(named(restartMutations))('goes red when %s', async (_, mutation) => {
+    expect(await firstRedWith(mutation, mutation.noticedBy, () => new WalFixture())).not.toBeNull();
   });
 
   it.each(named(SEEN_BY_A_WALK))('goes red in a walk beside the model when %s', async (_, mutation) => {

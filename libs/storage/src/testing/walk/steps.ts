@@ -78,7 +78,7 @@ const redrive: Step = async (walk) => {
 const prune: Step = async (walk) => {
   const { random, model, bench } = walk;
   const policy: PrunePolicy = {
-    keepFinished: random.chance(0.5) ? random.between(1, 30) : 0,
+    keepFinished: random.chance(0.7) ? random.between(1, 20) : 0,
     keepFinishedMs: anyAge(walk),
     keepDeadMs: anyAge(walk),
   };
@@ -145,7 +145,7 @@ export const STEPS = { enqueue, claim, settle, repeatSettle, extend, cancel, red
 
 export const WEIGHTS: Readonly<Record<keyof typeof STEPS, number>> = {
   ...{ enqueue: 18, claim: 20, settle: 26, repeatSettle: 5, extend: 3, cancel: 4, redrive: 3 },
-  ...{ prune: 1, list: 2, wait: 8, jumpWall: 0.5, crash: 1, reopen: 0.5 },
+  ...{ prune: 2, list: 2, wait: 8, jumpWall: 0.5, crash: 1, reopen: 0.5 },
 };
 
 async function advance(walk: Walk, ms: number): Promise<void> {

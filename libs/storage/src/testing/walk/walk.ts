@@ -92,7 +92,7 @@ export class Walk {
   }
 
   async checkAll(): Promise<JobRecord[]> {
-    const records = await this.bench.all({ limit: this.random.between(1, 50) });
+    const records = await this.bench.all({ limit: this.random.between(3, 60) });
     this.model.observeAll(records);
     assert.deepEqual(await this.bench.adapter.counts(), this.model.counts(), 'counts()');
     this.settled();
