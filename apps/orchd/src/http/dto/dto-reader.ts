@@ -1,4 +1,5 @@
-import { getMetadataStorage, validateSync, type ValidationError, type ValidatorOptions } from 'class-validator';
+import { validateSync, type ValidationError, type ValidatorOptions } from 'class-validator';
+import { FieldRules } from './field-rules.js';
 
 /** Field name as the sender wrote it (`backoff.base_ms`, `jobs[3].type`) -> what is wrong with it. */
 export type FieldProblems = Map<string, string>;
@@ -20,21 +21,20 @@ const LONGEST_NAME_SHOWN = 64;
  * so a flat copy is enough, and that is a good part of the cost of a small request.
  */
 export class DtoReader<T extends object> {
-  readonly #fields: ReadonlySet<string>;
+  readonly #rules: FieldRules;
 
   constructor(
     private readonly type: DtoClass<T>,
     private readonly nested: Readonly<Record<string, DtoReader<object>>> = {},
     private readonly unknownField = 'is not a field of this request',
   ) {
-    const metadata = getMetadataStorage().getTargetValidationMetadatas(type, '', false, false);
-    this.#fields = new Set(metadata.map(({ propertyName }) => propertyName));
+    this.#rules = new FieldRules(type);
   }
 
   /** Adds every problem it finds; the DTO is good only if it found none. */
   read(body: Readonly<Record<string, unknown>>, problems: FieldProblems, path = ''): T {
     const dto = this.#instance(body, problems, path);
-    collect(validateSync(dto, VALIDATION), problems, path);
+    if (!this.#rules.certainlyObeyedBy(dto)) collect(validateSync(dto, VALIDATION), problems, path);
     return dto;
   }
 
@@ -42,13 +42,13 @@ export class DtoReader<T extends object> {
    * Only known names are copied. class-validator's own whitelist lets names of `Object.prototype` through (`constructor`,
    * `hasOwnProperty`), and an own `constructor` would make it look up the rules of another class.
    */
-  #instance(body: Readonly<Record<string, unknown>>, problems: FieldProblems, path: string): T {
-    const dto = new this.type() as Record<string, unknown>;
+  #instance(body: Readonly<Record<string, unknown>>, problems: FieldProblems, path: string): T & Record<string, unknown> {
+    const dto = new this.type() as T & Record<string, unknown>;
     for (const name of Object.keys(body)) {
-      if (!this.#fields.has(name)) problems.set(path + shown(name), this.unknownField);
-      else dto[name] = this.#value(name, body[name], problems, path);
+      if (!this.#rules.names.has(name)) problems.set(path + shown(name), this.unknownField);
+      else (dto as Record<string, unknown>)[name] = this.#value(name, body[name], problems, path);
     }
-    return dto as T;
+    return dto;
   }
 
   #value(name: string, value: unknown, problems: FieldProblems, path: string): unknown {

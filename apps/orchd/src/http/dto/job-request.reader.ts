@@ -24,13 +24,13 @@ function isShortForm(body: Readonly<Record<string, unknown>>): boolean {
 function readShort(body: Readonly<Record<string, unknown>>, problems: FieldProblems, path: string): JobRequest {
   const dto = shortJob.read(body, problems, path);
   const { work_ms = 0, fail_prob = 0, hang_prob = 0 } = dto;
-  return { ...sharedPart(dto, problems, path), type: SIMULATED, payload: { work_ms, fail_prob, hang_prob } };
+  return toJobRequest(dto, SIMULATED, { work_ms, fail_prob, hang_prob }, problems, path);
 }
 
 function readGeneral(body: Readonly<Record<string, unknown>>, problems: FieldProblems, path: string): JobRequest {
   const dto = generalJob.read(body, problems, path);
   if (dto.type === SIMULATED && dto.payload !== undefined) checkSimulatedPayload(dto.payload, problems, path);
-  return { ...sharedPart(dto, problems, path), type: dto.type, payload: dto.payload };
+  return toJobRequest(dto, dto.type, dto.payload, problems, path);
 }
 
 function checkSimulatedPayload(payload: unknown, problems: FieldProblems, path: string): void {
@@ -38,10 +38,12 @@ function checkSimulatedPayload(payload: unknown, problems: FieldProblems, path: 
   else problems.set(`${path}payload`, 'must be a JSON object for this type');
 }
 
-function sharedPart(dto: JobRequestDto, problems: FieldProblems, path: string): Omit<JobRequest, 'type' | 'payload'> {
+function toJobRequest(dto: JobRequestDto, type: string, payload: unknown, problems: FieldProblems, path: string): JobRequest {
   if (dto.delay_ms !== undefined && dto.run_at !== undefined) problems.set(`${path}run_at`, 'must not stand beside delay_ms');
   return {
     id: dto.id,
+    type,
+    payload,
     queue: dto.queue,
     priority: dto.priority,
     delayMs: dto.delay_ms,
