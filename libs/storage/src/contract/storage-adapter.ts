@@ -178,6 +178,7 @@ export abstract class StorageAdapter {
   async #open(): Promise<void> {
     this.#state = 'opening';
     try {
+      await Promise.resolve(); // else an adapter that throws at once would leave its refusal behind for every later open
       await this.doOpen();
       this.#state = 'open';
     } catch (error) {
