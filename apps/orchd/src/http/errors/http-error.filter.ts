@@ -1,6 +1,7 @@
 import { Catch, HttpException, Logger, type ArgumentsHost, type ExceptionFilter } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { errorAnswer } from './error-answer.js';
+import { answerBeforeReading } from './unread-body.js';
 
 /** Every error of a request ends here: refusals of Fastify and of Nest, of our own and of the storage. */
 @Catch()
@@ -18,9 +19,7 @@ export class HttpErrorFilter implements ExceptionFilter {
       const { method, routeOptions } = http.getRequest<FastifyRequest>();
       this.#logger.error(`${method} ${routeOptions.url} failed: ${String(error)}`, (error as Error | null)?.stack);
     }
-    // Fastify closes the connection after a body it refused. A client that is still sending would meet the reset before the answer;
-    // so the rest is read and thrown away instead, for at most the request time-out.
-    if (reply.raw.shouldKeepAlive && reply.hasHeader('connection')) reply.removeHeader('connection');
+    answerBeforeReading(http.getRequest(), reply);
     void reply.status(body.statusCode).headers(headers).send(body);
   }
 }
