@@ -22,6 +22,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#define SYNC_STEP_MS 20
+
 typedef ssize_t (*pwrite_fn)(int, const void *, size_t, off_t);
 typedef int (*sync_fn)(int);
 
@@ -68,6 +70,14 @@ static struct control read_control(void) {
 static void pause_us(long us) {
   struct timespec rest = {us / 1000000, (us % 1000000) * 1000};
   while (us > 0 && nanosleep(&rest, &rest) == -1 && errno == EINTR) continue;
+}
+
+/* A disk that is fast again lets the sync that waits for it go on. */
+static void wait_for_disk(long ms) {
+  for (long waited = 0; waited < ms; waited += SYNC_STEP_MS) {
+    if (read_control().sync_delay_ms == 0) return;
+    pause_us((ms - waited < SYNC_STEP_MS ? ms - waited : SYNC_STEP_MS) * 1000);
+  }
 }
 
 /* One write(2) per frame with O_APPEND: whole, in order, and with the system when the process is killed. */
@@ -122,7 +132,7 @@ int fdatasync(int fd) {
       errno = (int)control.sync_errno;
       return -1;
     }
-    pause_us(control.sync_delay_ms * 1000);
+    wait_for_disk(control.sync_delay_ms);
   }
   int result = real(fd);
   if (result == 0) note('S', call, fd, 0, 0, NULL);

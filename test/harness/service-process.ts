@@ -1,5 +1,6 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { call, type Answer, type CallOptions } from './http-call.js';
@@ -80,6 +81,11 @@ export class ServiceProcess {
   /** Lines logged so far. */
   get log(): readonly LogLine[] {
     return this.#log;
+  }
+
+  /** The most memory that it ever occupied. Linux only. */
+  get peakMib(): number {
+    return Number(/VmHWM:\s+(\d+) kB/.exec(readFileSync(`/proc/${this.pid}/status`, 'utf8'))?.[1]) / 1024;
   }
 
   /** Resolves with the first line, logged before or after the call, that fits; rejects when the process ends without it. */
