@@ -1,4 +1,4 @@
-import { BatchCodec, batchBytes, BatchKind, FRAME_BYTES } from './batch-codec.js';
+import { BatchCodec, batchBytes, BatchKind, FRAME_BYTES, type DecodedBatch } from './batch-codec.js';
 import { LogDamagedError } from './damage.js';
 import { segmentName } from './file-names.js';
 import type { LogMachine } from './log.fixture.js';
@@ -37,6 +37,10 @@ export function addBatch(machine: LogMachine, segment: number, kind: number, fir
     new BatchCodec(headerOf(bytes).salt).encode(whole, end, { kind, first, count: 1, durable: first - 1 }, body, body.length);
     return whole;
   });
+}
+
+export function batchAt(bytes: Buffer, offset: number): DecodedBatch | undefined {
+  return new BatchCodec(headerOf(bytes).salt).decode(bytes, offset);
 }
 
 /** Gives a segment another header, whole in itself. */

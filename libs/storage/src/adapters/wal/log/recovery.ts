@@ -118,7 +118,7 @@ export class Recovery {
     }
     verdict.boot = header.boot;
     verdict.epochFloor = header.epochFloor;
-    this.#durable = Math.max(this.#durable, header.firstRecord - 1);
+    // The header proves that all before it was synced.
     this.#unproven = [];
     return true;
   }
