@@ -139,9 +139,12 @@ function checkDedupeKey(key: string): void {
 }
 
 function checkBackoff(backoff: BackoffBounds): BackoffBounds {
-  checkDuration('backoff.baseMs', backoff.baseMs);
-  checkDuration('backoff.capMs', backoff.capMs);
-  return { baseMs: backoff.baseMs, capMs: backoff.capMs };
+  const { baseMs, capMs } = backoff;
+  checkDuration('backoff.baseMs', baseMs);
+  checkDuration('backoff.capMs', capMs);
+  // One object for all jobs with the usual bounds: a waiting job keeps its bounds, and QueueService always names them.
+  if (baseMs === DEFAULT_BACKOFF.baseMs && capMs === DEFAULT_BACKOFF.capMs) return DEFAULT_BACKOFF;
+  return { baseMs, capMs };
 }
 
 function checkPattern(field: string, value: string, pattern: RegExp): void {
