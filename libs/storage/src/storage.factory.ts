@@ -1,4 +1,4 @@
-import { OrchdError, type StorageAdapter } from './contract/index.js';
+import type { StorageAdapter } from './contract/index.js';
 import { resolveStorageSettings, type StorageSettings } from './storage.settings.js';
 
 /**
@@ -7,7 +7,7 @@ import { resolveStorageSettings, type StorageSettings } from './storage.settings
  */
 export async function createStorage(settings: StorageSettings = {}): Promise<StorageAdapter> {
   if (settings.adapter !== undefined) return settings.adapter;
-  const { storage, dataDir, fsync, walSegmentBytes } = resolveStorageSettings(settings);
+  const { storage, dataDir, fsync, walSegmentBytes, redisUrl, redisPrefix } = resolveStorageSettings(settings);
   const { warn, onReplay } = settings;
   switch (storage) {
     case 'memory': {
@@ -18,7 +18,9 @@ export async function createStorage(settings: StorageSettings = {}): Promise<Sto
       const { WalStorageAdapter } = await import('./adapters/wal/index.js');
       return new WalStorageAdapter({ dir: dataDir, fsync, segmentBytes: walSegmentBytes, warn, onReplay });
     }
-    case 'redis':
-      throw new OrchdError('invalid_argument', 'ORCHD_STORAGE: redis is not available in this version; use wal or memory');
+    case 'redis': {
+      const { RedisStorageAdapter } = await import('./adapters/redis/index.js');
+      return new RedisStorageAdapter({ url: redisUrl, prefix: redisPrefix, warn });
+    }
   }
 }

@@ -41,9 +41,9 @@ export function matching(pattern: RegExp): SettingParser<string> {
 }
 
 export const redisUrl: SettingParser<string> = (text) => {
-  const protocol = URL.canParse(text) ? new URL(text).protocol : '';
-  if (protocol !== 'redis:' && protocol !== 'rediss:') throw new BadSetting('must be a URL redis://host:port or rediss://host:port');
-  return text;
+  // No `new URL`: the hosts of a Cluster or of Sentinels, with commas between, are none.
+  if (/^rediss?(\+sentinel)?:\/\/[^/\s]+/.test(text)) return text;
+  throw new BadSetting('must be a URL redis://host:port, rediss://host:port or redis+sentinel://host:port/name');
 };
 
 /** `name[:workers],...`: the queues a process serves. */
