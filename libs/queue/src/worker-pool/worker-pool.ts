@@ -191,6 +191,7 @@ export class WorkerPool {
       this.#settings,
       {
         queue,
+        size: this.#settings.queues.get(queue)!,
         get free() {
           return workers.free(queue);
         },
