@@ -1,4 +1,5 @@
-import { holdSyncs, LogMachine, numbered, SEGMENT_BYTES, settled, withSeed } from './log.fixture.js';
+import { HEADER_BYTES } from './segment-header.js';
+import { codeOf, holdSyncs, LogMachine, numbered, SEGMENT_BYTES, settled, withSeed } from './log.fixture.js';
 
 describe('group commit', () => {
   it('puts what one turn of the event loop appends into one write and one sync', async () => {
@@ -114,6 +115,18 @@ describe('group commit', () => {
     expect((await machine.reopen()).records).toEqual(['claim']);
   });
 
+  it('has nothing outstanding when what was appended last was refused', async () => {
+    const machine = new LogMachine();
+    const { log } = await machine.open();
+    machine.disk.capacityBytes = machine.disk.usedBytes;
+    const refused = log.append(`${'x'.repeat(3 * SEGMENT_BYTES)}\n`, 'enqueue');
+    await log.barrier();
+    expect(await codeOf(refused.durable())).toBe('storage_full');
+    expect(log.isDurable).toBe(true);
+    await log.barrier();
+    await log.close();
+  });
+
   it('makes everything appended durable with a barrier, and costs nothing when all is', async () => {
     const machine = new LogMachine();
     const { log, fs } = await machine.open();
@@ -183,6 +196,24 @@ describe('group commit', () => {
     await log.close();
     const states = (await machine.reopen()).records.filter((record) => record.startsWith('state'));
     expect(states).toEqual(Array.from({ length: segments }, (_, index) => `state ${index + 1}`));
+  });
+
+  it('writes only into space that was written before, however a batch grows while its segment is begun', async () => {
+    const machine = new LogMachine();
+    const { log, fs } = await machine.open({ preamble: () => `${'p'.repeat(SEGMENT_BYTES / 2 + 100)}\n` });
+    await log.append(`${'first'.padEnd(SEGMENT_BYTES / 4)}\n`).durable();
+    const syncs = holdSyncs(fs);
+    const batch = log.append(`${'x'.repeat(SEGMENT_BYTES / 4)}\n`);
+    await settled();
+    expect(log.append(`${'grows'.padEnd(SEGMENT_BYTES / 4 - 50)}\n`)).toBe(batch);
+    await syncs.end();
+    await batch.durable();
+    await settled();
+    const { bytes, diskBytes } = log.stats();
+    const spareBytes = 2 * (HEADER_BYTES + SEGMENT_BYTES);
+    expect(diskBytes - bytes - spareBytes).toBeGreaterThanOrEqual(0);
+    await log.close();
+    expect((await machine.reopen()).records.filter((record) => !record.startsWith('p'))).toHaveLength(3);
   });
 
   it('tells in which segment a batch came to lie', async () => {

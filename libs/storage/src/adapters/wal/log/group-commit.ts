@@ -125,7 +125,7 @@ export class GroupCommit {
     this.#state = 'flushing';
     try {
       const first = this.#nextToWrite();
-      if (first && (await this.#placeFor(first))) await this.#write(first);
+      if (first && (this.#fitsNow(first) || (await this.#makeRoomFor(first)))) await this.#write(first);
       if (this.#mustSync()) this.#beginSync();
     } catch (error) {
       this.fail(unavailable('The log cannot be written', error));
@@ -142,14 +142,22 @@ export class GroupCommit {
     this.parts.onFlushed();
   }
 
+  /** Nothing needs to be done before the batch is written. */
+  #fitsNow(batch: WaitingBatch): boolean {
+    return (batch.kind !== BatchKind.mark || this.allSynced) && this.parts.placement.fitsHere(batch, 0);
+  }
+
   /** False: there is no segment that could take the batch now. */
-  async #placeFor(batch: WaitingBatch): Promise<boolean> {
-    const { line, placement } = this.parts;
-    // A mark says that all before it is synced.
-    if (batch.kind === BatchKind.mark) await this.#syncNow();
-    if (placement.fitsHere(batch, 0)) return true;
-    // The header of the next segment proves that this one is on disk to its end.
+  async #makeRoomFor(batch: WaitingBatch): Promise<boolean> {
+    // A mark says that all before it is synced, and so does the header of the next segment.
     await this.#syncNow();
+    // Again when it has grown meanwhile: a batch that waits takes more as long as it is not large.
+    while (!this.parts.placement.fitsHere(batch, 0)) if (!(await this.#beginSegmentFor(batch))) return false;
+    return true;
+  }
+
+  async #beginSegmentFor(batch: WaitingBatch): Promise<boolean> {
+    const { line, placement } = this.parts;
     await this.parts.mayGoOn();
     if (this.#hasFailed()) return false;
     const outcome = await placement.begin(batch, this.#lastWritten + 1);
@@ -157,7 +165,7 @@ export class GroupCommit {
       line.remove(batch);
       batch.nowFailed(new OrchdError('storage_full', `There is no space for an append of ${batch.bodyBytes} bytes.`));
     }
-    return outcome === 'begun';
+    return outcome === 'begun' && !this.#hasFailed();
   }
 
   /** Writes the batch, and those behind it that fit, in one go. */

@@ -80,9 +80,8 @@ export class SegmentChain {
     if (before) await this.#end(before);
   }
 
-  /** The name is gone for good once it resolves. Only ever the oldest, and never the current one. */
-  async unlinkOldest(): Promise<void> {
-    const segment = this.oldest;
+  /** The name is gone for good once it resolves. */
+  async unlink(segment: number): Promise<void> {
     await this.fs.unlink(this.#path(segment));
     await this.folder.sync();
     this.#ended.delete(segment);

@@ -32,7 +32,8 @@ export class SpareSegments {
   readonly #spares: Spare[] = [];
   #nextNumber = 1;
   #state: 'open' | 'full' = 'open';
-  #filling: Promise<void> | undefined;
+  #filling: Promise<void> = Promise.resolve();
+  #isFilling = false;
   #cancelRetry: (() => void) | undefined;
   #stopped = false;
 
@@ -110,7 +111,7 @@ export class SpareSegments {
 
   /** Resolves when all spares are there, or cannot be now: `full`, tried again every second until it works. Never two at once. */
   fill(): Promise<void> {
-    this.#filling ??= this.#fill().finally(() => (this.#filling = undefined));
+    if (!this.#isFilling) this.#filling = this.#fill();
     return this.#filling;
   }
 
@@ -139,16 +140,23 @@ export class SpareSegments {
   }
 
   async #fill(): Promise<void> {
+    this.#isFilling = true;
     try {
       while (this.#spares.length < SPARES_KEPT && !this.#stopped) {
         this.#spares.push(await this.prepare(this.fileBytes));
         this.events.onRoom();
       }
+      this.#nowOpen();
     } catch (error) {
       if (passes(error)) this.nowFull(error);
       else if (!this.#stopped) this.events.onFailure(error);
-      return;
+    } finally {
+      // In the same turn as the last look at the spares: one that is taken from here on is replaced by the next call.
+      this.#isFilling = false;
     }
+  }
+
+  #nowOpen(): void {
     this.#cancelRetry?.();
     if (this.#state === 'open' || this.#stopped) return;
     this.#state = 'open';

@@ -1,6 +1,6 @@
 import { BatchKind, FRAME_BYTES } from './batch-codec.js';
 import { batchAt, batchOffsets } from './damage.fixture.js';
-import { LogMachine, numbered, SEGMENT_BYTES, settled } from './log.fixture.js';
+import { holdSyncs, LogMachine, numbered, SEGMENT_BYTES, settled } from './log.fixture.js';
 import { HEADER_BYTES } from './segment-header.js';
 
 describe('fsync modes', () => {
@@ -26,6 +26,19 @@ describe('fsync modes', () => {
     expect(fs.calls.length).toBe(before);
     machine.disk.cutPower();
     expect((await machine.reopen()).records).toEqual(['x']);
+  });
+
+  it('does not let writes wait for the sync in interval', async () => {
+    const { log, fs, clock } = await new LogMachine().open({ fsync: 'interval' });
+    await log.append('x\n').durable();
+    await settled();
+    const syncs = holdSyncs(fs);
+    clock.advance(50);
+    await settled();
+    expect(syncs.underWay()).toBe(1);
+    await log.append('y\n').durable();
+    await syncs.end();
+    await log.close();
   });
 
   it.each(['always', 'interval', 'never'] as const)('syncs a segment before the next one is begun in %s', async (fsync) => {

@@ -26,7 +26,7 @@ export class WaitingBatch implements Batch {
   bodyBytes = 0;
   count = 0;
   wantsSync = false;
-  /** Somebody waits for the write and does not care about the sync. */
+  /** Somebody waits for the write, whatever becomes of the sync. */
   wantsWrite = false;
   /** A batch that waits is open for more until it is closed; one that is being written takes no more. */
   #state: 'waiting' | 'written' | 'durable' | 'failed' = 'waiting';
@@ -47,9 +47,9 @@ export class WaitingBatch implements Batch {
     return this.reserve === 'cleaner';
   }
 
-  /** In the declared class. */
-  get isDurable(): boolean {
-    return this.#state === 'durable' || (this.#state === 'written' && !this.syncs);
+  /** Not durable in the declared class yet, and may still become so. */
+  get isOutstanding(): boolean {
+    return this.#state === 'waiting' || (this.#state === 'written' && this.syncs);
   }
 
   get bytes(): number {
@@ -65,7 +65,7 @@ export class WaitingBatch implements Batch {
 
   written(): Promise<void> {
     if (this.#state === 'written' || this.#state === 'durable') return Promise.resolve();
-    if (this.syncs && !this.wantsWrite) {
+    if (!this.wantsWrite) {
       this.wantsWrite = true;
       this.commit.schedule();
     }

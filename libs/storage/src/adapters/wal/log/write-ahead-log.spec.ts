@@ -94,6 +94,13 @@ describe('removing the oldest segment', () => {
     }
   });
 
+  it('is done once when it is asked for twice', async () => {
+    const { machine, log } = await withSegments(4);
+    expect(await Promise.all([codeOf(log.removeOldest(1)), codeOf(log.removeOldest(1))])).toEqual([undefined, 'invalid_argument']);
+    expect(machine.segments[0]).toBe('wal-0000000002.log');
+    await log.close();
+  });
+
   it('refuses any other than the oldest, and the current one', async () => {
     const { log } = await withSegments(2);
     expect(await codeOf(log.removeOldest(2))).toBe('invalid_argument');

@@ -1,4 +1,4 @@
-import { OrchdError } from '../../../contract/errors.js';
+import { hasCode, OrchdError } from '../../../contract/errors.js';
 import { BatchKind } from './batch-codec.js';
 import { passes, unavailable } from './damage.js';
 import { GroupCommit } from './group-commit.js';
@@ -43,6 +43,8 @@ export class WriteAheadLog {
   readonly #times = new SyncTimes();
   readonly #upkeep: Upkeep;
   #failure: OrchdError | undefined;
+  /** The segment that is being, or was last, removed. */
+  #removing: number | undefined;
   #closing: Promise<void> | undefined;
   #phase: 'opening' | 'open' | 'closed' = 'opening';
   /** The last appended batch of the cleaner and of everybody else: the cleaner's may go past the others. */
@@ -141,12 +143,13 @@ export class WriteAheadLog {
 
   /** Nothing is outstanding: `barrier` would resolve at once. */
   get isDurable(): boolean {
-    return (this.#lastBatch?.isDurable ?? true) && (this.#lastOfCleaner?.isDurable ?? true);
+    return this.#failure === undefined && !this.#lastBatch?.isOutstanding && !this.#lastOfCleaner?.isOutstanding;
   }
 
-  /** Resolves when everything appended so far is durable in the declared class. Rejects as `Batch.durable` does. */
+  /** Resolves when everything appended so far, what was refused excepted, is durable in the declared class. Rejects when the log fails. */
   async barrier(): Promise<void> {
-    await Promise.all([this.#lastBatch?.durable(), this.#lastOfCleaner?.durable()]);
+    this.#assertWorks();
+    await Promise.all([durableOrRefused(this.#lastBatch), durableOrRefused(this.#lastOfCleaner)]);
   }
 
   /**
@@ -155,15 +158,16 @@ export class WriteAheadLog {
    */
   async removeOldest(segment: number): Promise<void> {
     this.#assertWorks();
-    if (segment !== this.#chain.oldest || segment === this.#chain.current.segment) {
-      throw new OrchdError('invalid_argument', `Segment ${segment} is not the oldest one, or still written.`);
+    if (segment !== this.#chain.oldest || segment === this.#chain.current.segment || segment === this.#removing) {
+      throw new OrchdError('invalid_argument', `Segment ${segment} is not the oldest one, still written, or being removed.`);
     }
+    this.#removing = segment;
     const cleaned = this.#appendOwn(BatchKind.cleaned, `${segment}\n`);
     this.#lastOfCleaner = cleaned;
     await cleaned.written();
     await this.#commit.syncAll();
     try {
-      await this.#chain.unlinkOldest();
+      await this.#chain.unlink(segment);
     } catch (error) {
       this.#commit.fail(unavailable(`Segment ${segment} cannot be removed`, error));
     }
@@ -290,4 +294,11 @@ export class WriteAheadLog {
     this.#spares.halt();
     if (this.#phase === 'open') this.options.onStateChange('failed', error);
   }
+}
+
+async function durableOrRefused(batch: WaitingBatch | undefined): Promise<void> {
+  if (!batch?.isOutstanding) return;
+  await batch.durable().catch((error: unknown) => {
+    if (!hasCode(error, 'storage_full')) throw error;
+  });
 }
