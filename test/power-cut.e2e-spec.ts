@@ -1,8 +1,8 @@
 import { expect, it } from '@jest/globals';
 import { C_COMPILER, cutPower, describeWith, DiskShim, KillRounds, seeded, ServiceFixture } from './harness/index.js';
 
-const ROUNDS = 4;
-const ROUND_LIMIT_MS = 30_000;
+const ROUNDS = 3;
+const ROUND_LIMIT_MS = 60_000;
 const SEGMENT_BYTES = [64 * 1024, 1024 * 1024];
 
 const orchd = new ServiceFixture();

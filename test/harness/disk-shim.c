@@ -6,7 +6,7 @@
  *     write delay in us, sync delay in ms, errno for a failing sync, ticket of that failure (each ticket is used once)
  * ORCHD_SHIM_JOURNAL, if set, gets one frame per event, in the order in which they happened:
  *     char kind, 7 bytes zero, u64 call, u64 inode, u64 offset, u64 length, and after a 'w' the `length` bytes that were overwritten
- *     'w' a write begins  'W' it has ended  's' a sync begins  'S' it has succeeded
+ *     'w' a write begins  'W' it has ended  's' a sync begins  'S' it has succeeded  'F' it has failed
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -129,12 +129,13 @@ int fdatasync(int fd) {
     struct control control = read_control();
     if (control.ticket > used_ticket) {
       used_ticket = control.ticket;
+      note('F', call, fd, 0, 0, NULL);
       errno = (int)control.sync_errno;
       return -1;
     }
     wait_for_disk(control.sync_delay_ms);
   }
   int result = real(fd);
-  if (result == 0) note('S', call, fd, 0, 0, NULL);
+  note(result == 0 ? 'S' : 'F', call, fd, 0, 0, NULL);
   return result;
 }

@@ -14,41 +14,50 @@ export interface UnsyncedWrite {
 
 /**
  * Reads a journal of the disk shim: the writes that are not safe, in the order in which they began. A write is safe when a sync of its
- * file began after it had ended, and succeeded.
+ * file began after it had ended, and succeeded; never, when such a sync has failed before: the kernel then forgets that it was not written.
  */
 export function unsyncedWrites(journal: Buffer): UnsyncedWrite[] {
-  const writes = new Map<number, UnsyncedWrite & { ended: boolean }>();
-  const covered = new Map<number, number[]>();
-  for (let at = 0; at + FRAME_BYTES <= journal.length;) {
-    const kind = String.fromCharCode(journal[at]!);
-    const [call, inode, offset, length] = [8, 16, 24, 32].map((field) => Number(journal.readBigUInt64LE(at + field))) as [
-      number,
-      number,
-      number,
-      number,
-    ];
-    at += FRAME_BYTES;
+  const writes = new Map<number, UnsyncedWrite & { state: 'begun' | 'ended' | 'forgotten' }>();
+  const syncs = new Map<number, number[]>();
+  for (const { kind, call, inode, offset, before } of frames(journal)) {
     switch (kind) {
       case 'w':
-        writes.set(call, { inode, offset, before: journal.subarray(at, (at += length)), ended: false });
+        writes.set(call, { inode, offset, before, state: 'begun' });
         break;
       case 'W':
-        writes.get(call)!.ended = true;
+        writes.get(call)!.state = 'ended';
         break;
       case 's':
-        covered.set(
+        syncs.set(
           call,
-          [...writes].filter(([, write]) => write.inode === inode && write.ended).map(([number]) => number),
+          [...writes].filter(([, write]) => write.inode === inode && write.state === 'ended').map(([number]) => number),
         );
         break;
       case 'S':
-        for (const number of covered.get(call) ?? []) writes.delete(number);
+        for (const number of syncs.get(call) ?? []) if (writes.get(number)?.state === 'ended') writes.delete(number);
+        break;
+      case 'F':
+        for (const number of syncs.get(call) ?? []) writes.get(number)!.state = 'forgotten';
         break;
       default:
         throw new Error(`the journal holds a frame of kind ${kind}`);
     }
   }
   return [...writes.values()];
+}
+
+interface Frame extends UnsyncedWrite {
+  readonly kind: string;
+  readonly call: number;
+}
+
+function* frames(journal: Buffer): Generator<Frame> {
+  for (let at = 0, next: number; at + FRAME_BYTES <= journal.length; at = next) {
+    const field = (offset: number) => Number(journal.readBigUInt64LE(at + offset));
+    next = at + FRAME_BYTES + field(32);
+    const before = journal.subarray(at + FRAME_BYTES, next);
+    yield { kind: String.fromCharCode(journal[at]!), call: field(8), inode: field(16), offset: field(24), before };
+  }
 }
 
 /**
