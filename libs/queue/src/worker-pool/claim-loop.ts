@@ -14,8 +14,6 @@ const MAX_POLLS = 8;
 /** What the loop fills with jobs. */
 export interface ClaimTarget {
   readonly queue: string;
-  /** Workers in all. */
-  readonly size: number;
   /** Workers without a job. */
   readonly free: number;
   /** Takes at most as many as are free. */
@@ -27,8 +25,7 @@ export interface ClaimTarget {
 /**
  * Keeps the free workers of one queue claimed for. Invariant: the jobs asked for never exceed the free workers. All workers that become
  * free in one turn of the event loop are claimed for together, at the end of that turn; going through the event loop also keeps jobs that
- * finish at once from starving it. One claim asks for half of the workers at most: while its answer is on the way through the storage, the
- * other half works.
+ * finish at once from starving it.
  */
 export class ClaimLoop {
   #asked = 0;
@@ -75,9 +72,8 @@ export class ClaimLoop {
 
   readonly #claim = (): void => {
     this.#scheduled = null;
-    const wanted = this.target.free - this.#asked;
-    if (!this.#running || wanted <= 0 || this.#polls >= MAX_POLLS) return;
-    const limit = Math.min(wanted, Math.ceil(this.target.size / 2));
+    const limit = this.target.free - this.#asked;
+    if (!this.#running || limit <= 0 || this.#polls >= MAX_POLLS) return;
     const { signal } = this.#running;
     const { owner, leaseMs, clock } = this.settings;
     const askedAtMs = clock.monoMs();
@@ -87,7 +83,6 @@ export class ClaimLoop {
       (jobs) => this.#answered(limit, jobs, signal, askedAtMs),
       (error: unknown) => this.#refused(limit, error, signal),
     );
-    if (wanted > limit) this.wake();
   };
 
   #answered(limit: number, jobs: readonly JobRecord[], signal: AbortSignal, askedAtMs: number): void {

@@ -191,7 +191,6 @@ export class WorkerPool {
       this.#settings,
       {
         queue,
-        size: this.#settings.queues.get(queue)!,
         get free() {
           return workers.free(queue);
         },
