@@ -13,7 +13,7 @@ export class WalFixture implements StorageFixture {
   adapter: WalStorageAdapter;
   fs: MemoryFileSystem;
 
-  constructor(private readonly settings: Settings = { segmentBytes: 256 * 1024 }) {
+  constructor(private readonly settings: Settings = { segmentBytes: 64 * 1024 }) {
     this.fs = new MemoryFileSystem(this.disk);
     this.adapter = this.#boot();
   }
