@@ -1,6 +1,7 @@
 import {
   ConfigurableModuleBuilder,
   Inject,
+  Logger,
   Module,
   type ConfigurableModuleAsyncOptions,
   type DynamicModule,
@@ -20,13 +21,23 @@ const { ConfigurableModuleClass, MODULE_OPTIONS_TOKEN } = new ConfigurableModule
   .setClassMethodName('forRoot')
   .build();
 
+function logWarning(message: string, details: object): void {
+  new Logger(StorageModule.name).warn({ ...details, message });
+}
+
 /**
  * Provides the one {@link StorageAdapter} of an application, everywhere (global). `forRoot()` alone reads `ORCHD_STORAGE` and its
  * settings; `forRoot({ storage: 'memory' })`, `forRoot({ adapter })` and `forRootAsync({ inject: [ConfigService], useFactory })` choose
  * in code. The storage is open when `onApplicationBootstrap` of any module runs, and is closed last, in `onApplicationShutdown`.
  */
 @Module({
-  providers: [{ provide: StorageAdapter, inject: [MODULE_OPTIONS_TOKEN], useFactory: createStorage }],
+  providers: [
+    {
+      provide: StorageAdapter,
+      inject: [MODULE_OPTIONS_TOKEN],
+      useFactory: (options: StorageModuleOptions) => createStorage({ warn: logWarning, ...options }),
+    },
+  ],
   exports: [StorageAdapter],
 })
 export class StorageModule extends ConfigurableModuleClass implements OnModuleInit, OnApplicationShutdown {

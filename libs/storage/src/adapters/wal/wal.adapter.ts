@@ -27,7 +27,9 @@ export interface WalStorageOptions extends JobTableAdapterOptions {
 }
 
 const DURABILITY = { always: 'fsync', interval: 'interval', never: 'os' } as const;
-const DEFAULT_SEGMENT_BYTES = 16 * 1024 * 1024;
+export const DEFAULT_SEGMENT_BYTES = 16 * 1024 * 1024;
+const DEFAULT_THREADS = 4;
+const ENOUGH_THREADS = 16;
 const DEFAULT_MAX_WAITING_BYTES = 64 * 1024 * 1024;
 
 /**
@@ -59,6 +61,7 @@ export class WalStorageAdapter extends JobTableAdapter {
   }
 
   protected override async doOpen(): Promise<void> {
+    this.#warnOfSmallThreadPool();
     this.#failure = null;
     this.#full = false;
     const table = new JobTable({ random: this.random, onForget: (entry) => this.#cleaner?.left(entry) });
@@ -151,6 +154,14 @@ export class WalStorageAdapter extends JobTableAdapter {
     } finally {
       this.#replay = null;
     }
+  }
+
+  /** Every sync goes through libuv's pool; four pbkdf2 calls in a pool of the default size held one up for two seconds (measured). */
+  #warnOfSmallThreadPool(): void {
+    const threads = Number(process.env.UV_THREADPOOL_SIZE ?? DEFAULT_THREADS);
+    if (this.#options.fs !== undefined || threads >= ENOUGH_THREADS) return;
+    const message = `libuv has ${threads} threads: crypto, DNS or other files may hold up the log; start Node with UV_THREADPOOL_SIZE=${ENOUGH_THREADS}`;
+    this.#options.warn?.(message, { threads });
   }
 
   #onLogState(state: 'open' | 'full' | 'failed', cause?: OrchdError): void {
