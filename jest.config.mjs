@@ -19,6 +19,7 @@ const common = {
   moduleNameMapper: {
     '^(\\.{1,2}/.*)\\.js$': '$1',
     '^@orchd/storage/testing$': '<rootDir>/libs/storage/src/testing/index.ts',
+    '^@orchd/storage/wal-tools$': '<rootDir>/libs/storage/src/wal-tools.ts',
     '^@orchd/storage/(memory|wal|redis)$': '<rootDir>/libs/storage/src/adapters/$1/index.ts',
     '^@orchd/(storage|queue|health)$': '<rootDir>/libs/$1/src/index.ts',
   },

@@ -14,6 +14,7 @@ export function helpText(version: string): string {
   return `orchd ${version}: a durable job queue and scheduler behind an HTTP API
 
 Usage: orchd [flags]
+       orchd wal verify|dump|salvage DIR     a log on disk; see orchd wal --help
 
   ${'flag'.padEnd(left)}${'environment'.padEnd(middle)}default
 ${lines.join('\n')}

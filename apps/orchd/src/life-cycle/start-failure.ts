@@ -1,5 +1,5 @@
 import { OrchdError } from '@orchd/storage';
-import { EXIT, type ExitCode } from './exit-codes.js';
+import { EXIT, exitCodeOf, type ExitCode } from './exit-codes.js';
 
 /** Why the service did not start: one line for a person, one number for a supervisor. */
 export class StartFailure extends Error {
@@ -12,17 +12,11 @@ export class StartFailure extends Error {
   }
 }
 
-const STORAGE_EXIT = new Map<string, ExitCode>([
-  ['storage_locked', EXIT.occupied],
-  ['storage_damaged', EXIT.damagedLog],
-  ['invalid_argument', EXIT.badSetting],
-]);
-
 /** What the storage refused when it was made or opened. */
 export function storageFailure(error: unknown): StartFailure {
   if (error instanceof StartFailure) return error;
   if (!(error instanceof OrchdError)) throw error;
-  return new StartFailure(STORAGE_EXIT.get(error.code) ?? EXIT.storageFailed, error.message, { cause: error });
+  return new StartFailure(exitCodeOf(error.code), error.message, { cause: error });
 }
 
 /** What the operating system refused when the port was bound. */
