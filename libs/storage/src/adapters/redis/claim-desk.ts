@@ -1,4 +1,4 @@
-import type { ClaimRequest, Clock, JobRecord } from '../../contract/index.js';
+import { hasCode, type ClaimRequest, type Clock, type JobRecord } from '../../contract/index.js';
 import { MAX_WEIGHT, type Lane } from './lane.js';
 
 /** One hand-out asked of the claim script. */
@@ -32,6 +32,8 @@ export interface ClaimDeskOptions {
   readonly watch: (queue: string, ends: LaneEnds) => void;
 }
 
+const NOTHING: ClaimReply = { jobs: [], untilDueMs: null, ends: [] };
+
 interface Waiter {
   readonly queue: string;
   /** True: look again; false: go away with nothing. */
@@ -56,9 +58,13 @@ export class ClaimDesk {
   async claim(request: ClaimRequest): Promise<JobRecord[]> {
     const { queue, signal } = request;
     const deadlineMs = this.#options.clock.monoMs() + (request.waitMs ?? 0);
-    while (!signal?.aborted) {
+    for (let asked = 0; !signal?.aborted; asked++) {
       const rings = this.#ringsOf(queue);
-      const reply = await this.#ask(request);
+      const reply = await this.#ask(request).catch((error: unknown) => {
+        // Who waits already goes on waiting while Redis is away; the bell rings when it is back.
+        if (asked === 0 || !isOutage(error)) throw error;
+        return NOTHING;
+      });
       if (reply === null) return [];
       if (reply.jobs.length > 0) return [...reply.jobs];
       const restMs = deadlineMs - this.#options.clock.monoMs();
@@ -125,7 +131,7 @@ export class ClaimDesk {
       try {
         reply = await this.#options.lane.push({ queue, limit: asked, leaseMs, owner, promote: jobs.length === 0 });
       } catch (error) {
-        if (jobs.length > 0) return { jobs, untilDueMs: null, ends: [] };
+        if (jobs.length > 0) return { ...NOTHING, jobs };
         throw error;
       }
       this.#options.handedOut(reply.jobs, leaseMs, sentAtMs);
@@ -177,4 +183,8 @@ export class ClaimDesk {
   #ringsOf(queue: string): number {
     return (this.#rings.get(queue) ?? 0) + this.#allRings;
   }
+}
+
+function isOutage(error: unknown): boolean {
+  return hasCode(error, 'storage_unavailable') || hasCode(error, 'outcome_unknown');
 }

@@ -2,12 +2,14 @@ import { spawn, spawnSync, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { createServer, type AddressInfo } from 'node:net';
+import { Redis } from 'ioredis';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
 const BINARY = 'redis-server';
 const READY = 'Ready to accept connections';
-const TRIES = 5;
+/** A port may be taken meanwhile, or be too high for a Cluster, whose bus is 10,000 above it. */
+const TRIES = 10;
 
 /** No Redis on this machine: its suites are skipped by name, and in CI that is a failure. */
 const missing = spawnSync(BINARY, ['--version']).error !== undefined;
@@ -46,13 +48,18 @@ export class RedisServer {
         return server;
       } catch (error) {
         await server.stop();
-        if (i === TRIES) throw error; // else somebody was faster to take the port
+        if (i === TRIES) throw error;
       }
     }
   }
 
   get url(): string {
     return `redis://127.0.0.1:${this.port}`;
+  }
+
+  /** Where its AOF is. */
+  get dir(): string {
+    return this.#dir;
   }
 
   /** Starts it again, on the same port and data. */
@@ -68,6 +75,19 @@ export class RedisServer {
       });
       child.once('exit', (code) => reject(new Error(`redis-server ended with ${code}: ${output.slice(-500)}`)));
     });
+  }
+
+  /** An operator's command, or a saboteur's. */
+  async do(...command: readonly (string | number)[]): Promise<unknown> {
+    const redis = new Redis(this.port, '127.0.0.1', { lazyConnect: true, retryStrategy: null, protocol: 2, enableReadyCheck: false });
+    redis.on('error', () => undefined);
+    await redis.connect();
+    try {
+      return await redis.call(String(command[0]), command.slice(1).map(String));
+    } finally {
+      redis.disconnect();
+      await once(redis, 'end');
+    }
   }
 
   /** kill -9: what it had not written is lost. */

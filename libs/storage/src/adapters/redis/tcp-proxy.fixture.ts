@@ -7,6 +7,7 @@ export class TcpProxy {
   readonly #sockets = new Set<Socket>();
   #cut = false;
   #deaf = false;
+  #mute = false;
 
   private constructor(readonly targetPort: number) {
     this.#server = createServer((client) => this.#accept(client));
@@ -34,9 +35,14 @@ export class TcpProxy {
     this.#deaf = true;
   }
 
+  /** Redis hears everything, and none of its answers arrives. */
+  mute(): void {
+    this.#mute = true;
+  }
+
   /** New connections work again; those that hung go on hanging. */
   heal(): void {
-    this.#cut = this.#deaf = false;
+    this.#cut = this.#deaf = this.#mute = false;
   }
 
   async close(): Promise<void> {
@@ -50,11 +56,11 @@ export class TcpProxy {
     if (this.#deaf) return void client.resume();
     const server = connect(this.targetPort, '127.0.0.1');
     this.#keep(server);
-    let deaf = false;
+    let silent = false;
     const forward = (from: Socket, to: Socket): void => {
       from.on('data', (chunk) => {
-        deaf ||= this.#deaf;
-        if (!deaf && !to.destroyed) to.write(chunk);
+        silent ||= this.#deaf || (this.#mute && from === server);
+        if (!to.destroyed && !(silent && (this.#deaf || from === server))) to.write(chunk);
       });
       from.on('close', () => to.destroy());
     };

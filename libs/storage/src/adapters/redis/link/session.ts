@@ -10,6 +10,7 @@ export class Session {
   readonly ended: Promise<void>;
   readonly #redis: Redis;
   readonly #key: string;
+  #dropped = false;
 
   /** @param key the key that every script declares */
   constructor(
@@ -23,7 +24,7 @@ export class Session {
   }
 
   get isUsable(): boolean {
-    return this.#redis.status === 'ready';
+    return !this.#dropped && this.#redis.status === 'ready';
   }
 
   /** Runs a script by its hash; a server that has lost it (restart, SCRIPT FLUSH: case G01) gets it in full. */
@@ -51,6 +52,7 @@ export class Session {
 
   /** Ends the connection at once. What was sent and not answered is rejected. */
   drop(): void {
+    this.#dropped = true;
     this.#redis.disconnect();
   }
 

@@ -1,0 +1,78 @@
+import { Lane, MAX_WEIGHT } from './lane.js';
+
+/** A lane of numbers whose calls end when the test says so. */
+class Calls {
+  readonly sent: { readonly ops: readonly number[]; readonly end: (error?: Error) => void }[] = [];
+  readonly lane = new Lane<number, string>({
+    weigh: (op) => op,
+    send: (ops) =>
+      new Promise((resolve, reject) => {
+        this.sent.push({ ops, end: (error) => (error ? reject(error) : resolve(ops.map(String))) });
+      }),
+  });
+}
+
+const turn = (): Promise<void> => new Promise((resolve) => void setImmediate(resolve));
+
+describe('Lane', () => {
+  it('sends what arrives in one turn as one call, in order, and answers each', async () => {
+    const { lane, sent } = new Calls();
+    const replies = [1, 2, 3].map((op) => lane.push(op));
+    await Promise.resolve();
+    expect(sent).toHaveLength(0);
+    await turn();
+    expect(sent.map(({ ops }) => ops)).toEqual([[1, 2, 3]]);
+    sent[0]!.end();
+    expect(await Promise.all(replies)).toEqual(['1', '2', '3']);
+  });
+
+  it('has at most two calls on their way; what comes meanwhile goes together with the next', async () => {
+    const { lane, sent } = new Calls();
+    for (const op of [1, 2, 3, 4]) {
+      void lane.push(op);
+      await turn();
+    }
+    expect(sent.map(({ ops }) => ops)).toEqual([[1], [2]]);
+    sent[0]!.end();
+    await turn();
+    expect(sent.map(({ ops }) => ops)).toEqual([[1], [2], [3, 4]]);
+  });
+
+  it('fills a call up to its weight; what is heavier goes alone', async () => {
+    const { lane, sent } = new Calls();
+    const half = MAX_WEIGHT / 2;
+    for (const op of [half, half, 1, 10 * MAX_WEIGHT, 2]) void lane.push(op);
+    await turn();
+    sent[0]!.end();
+    sent[1]!.end();
+    await turn();
+    sent[2]!.end();
+    await turn();
+    expect(sent.map(({ ops }) => ops)).toEqual([[half, half], [1], [10 * MAX_WEIGHT], [2]]);
+  });
+
+  it('rejects all of a call that failed, and goes on', async () => {
+    const { lane, sent } = new Calls();
+    const lost = [lane.push(1), lane.push(2)].map((reply) => reply.catch((error: Error) => error.message));
+    await turn();
+    sent[0]!.end(new Error('lost'));
+    expect(await Promise.all(lost)).toEqual(['lost', 'lost']);
+    const next = lane.push(3);
+    await turn();
+    sent[1]!.end();
+    expect(await next).toBe('3');
+  });
+
+  it('is idle when every op was answered', async () => {
+    const { lane, sent } = new Calls();
+    await lane.idle();
+    const reply = lane.push(1);
+    let idle = false;
+    const waiting = lane.idle().then(() => (idle = true));
+    await turn();
+    expect(idle).toBe(false);
+    sent[0]!.end();
+    await Promise.all([reply, waiting]);
+    expect(idle).toBe(true);
+  });
+});
