@@ -35,13 +35,14 @@ const job = { queue: 'default', type: 'noop', payload: '{}' };
 
 describe('StorageModule', () => {
   it('opens the storage with the application and closes it with it', async () => {
-    let storage: StorageAdapter | undefined;
+    const opened: StorageAdapter[] = [];
     await withApplication(StorageModule.forRoot({ storage: 'memory' }), async (app) => {
-      storage = app.get(StorageAdapter);
+      const storage = app.get(StorageAdapter);
+      opened.push(storage);
       expect(storage.health().state).toBe('open');
       await storage.enqueue([job]);
     });
-    expect(storage!.health().state).toBe('closed');
+    expect(opened.map((storage) => storage.health().state)).toEqual(['closed']);
   });
 
   it('leaves the opening to the application where that is asked for', () =>

@@ -1,4 +1,3 @@
-export type { EnqueuePlan } from './incoming-jobs.js';
 export { JobEntry } from './job-entry.js';
 export { JobTable, type Settlement } from './job-table.js';
 export type { Now, TableEvent } from './table-event.js';

@@ -121,9 +121,9 @@ export const orderMutations: readonly Mutation[] = [
         'promote',
         (sound) =>
           function (now) {
-            const leases = [];
-            for (let event = sound.call(this, now); event !== null; event = sound.call(this, now)) leases.push(...event.leases);
-            return leases.length === 0 ? null : { kind: 'promote', leases };
+            const events = [];
+            for (let event = sound.call(this, now); event !== null; event = sound.call(this, now)) events.push(event);
+            return events[0] === undefined ? null : { ...events[0], leases: events.flatMap(({ leases }) => leases) };
           },
       ),
   },
