@@ -167,7 +167,9 @@ export const restart: KitChapter = {
         const ledger: Ledger = { enqueued: new Set(), acked: new Map() };
         for (let round = 0; round < ROUNDS; round++) {
           for (let i = 0; i < CLIENTS; i++) client(bench, ledger, `r${round}c${i}`).catch(() => undefined);
-          for (let turn = random.between(1, 40); turn > 0; turn--) await new Promise((resolve) => setImmediate(resolve));
+          for (let turn = random.between(1, 40); turn > 0 || ledger.acked.size === 0; turn--) {
+            await new Promise((resolve) => setImmediate(resolve));
+          }
           const enqueued = [...ledger.enqueued];
           const acked = [...ledger.acked];
           await bench.crash();
@@ -179,7 +181,6 @@ export const restart: KitChapter = {
           }
           await bench.checkBooks();
         }
-        assert.ok(ledger.acked.size > 0, 'the rounds were long enough to promise something');
       },
     },
   ],

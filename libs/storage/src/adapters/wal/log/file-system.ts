@@ -40,8 +40,9 @@ export interface OpenFile {
   close(): Promise<void>;
 }
 
+/** Asks for no `instanceof`: an error of the system may come from another realm (a test runner's, a worker's). */
 export function errorCode(error: unknown): string | undefined {
-  return error instanceof Error ? (error as NodeJS.ErrnoException).code : undefined;
+  return typeof error === 'object' && error !== null && 'code' in error && typeof error.code === 'string' ? error.code : undefined;
 }
 
 /** Writes on after a short write, so that a disk that is full says so itself. */

@@ -11,10 +11,7 @@ const FLAGS = { read: O_RDONLY, write: O_RDWR, create: O_RDWR | O_CREAT | O_EXCL
 /** Callbacks of node:fs, each in one promise: FileHandle costs several per call, and the log makes two calls per flush. */
 export const nodeFileSystem: FileSystem = {
   async makeFolder(folder) {
-    const first = await fs.promises.mkdir(folder, { recursive: true, mode: FOLDER_MODE });
-    if (first === undefined) return;
-    const above = path.dirname(path.resolve(first));
-    for (let made = path.resolve(folder); made !== above; made = path.dirname(made)) await syncName(made);
+    await makeFolder(path.resolve(folder));
   },
 
   async openFolder(folder) {
@@ -118,6 +115,20 @@ function open(file: string, flags: number): Promise<number> {
 
 function close(descriptor: number): Promise<void> {
   return new Promise((resolve, reject) => fs.close(descriptor, (error) => (error ? reject(error) : resolve())));
+}
+
+/** Not mkdir's own `recursive`: below a folder that takes no entries (/proc) Node 20 tries for ever. */
+async function makeFolder(folder: string): Promise<void> {
+  const above = path.dirname(folder);
+  try {
+    await fs.promises.mkdir(folder, { mode: FOLDER_MODE });
+  } catch (error) {
+    if (errorCode(error) === 'EEXIST') return;
+    if (errorCode(error) !== 'ENOENT' || above === folder) throw error;
+    await makeFolder(above);
+    await fs.promises.mkdir(folder, { mode: FOLDER_MODE });
+  }
+  await syncName(folder);
 }
 
 /** A folder's name lives in the folder above it, which need not be ours to open. */
