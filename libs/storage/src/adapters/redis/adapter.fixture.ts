@@ -20,6 +20,23 @@ export async function eventually<T>(look: () => Promise<T> | T, deadlineMs = DEA
   }
 }
 
+/** How late this process was at most, in all its looks together: what a busy machine adds to a time that is measured. */
+export class Lateness {
+  static readonly #STEP_MS = 10;
+  #expectedMs = performance.now() + Lateness.#STEP_MS;
+  #lateMs = 0;
+  readonly #timer = setInterval(() => {
+    const nowMs = performance.now();
+    this.#lateMs += Math.max(0, nowMs - this.#expectedMs);
+    this.#expectedMs = nowMs + Lateness.#STEP_MS;
+  }, Lateness.#STEP_MS);
+
+  stop(): number {
+    clearInterval(this.#timer);
+    return this.#lateMs;
+  }
+}
+
 /** Adapters of one namespace, each with a wire of its own, all gone with `dispose`. */
 export class Namespace {
   static #number = 0;

@@ -1,9 +1,13 @@
 import type { Lease } from '../../contract/index.js';
-import { audit, mend, orphans, pending, tidy } from './lua/audit.lua.js';
+import { audit, leftovers, mend, orphans, pending, tidy } from './lua/audit.lua.js';
 import type { ScriptRunner } from './script-calls.js';
 
 /** Running jobs that one call goes through. */
 const PENDING_STEP = 250;
+
+/** A lane, in their order, and the entry behind which to go on. */
+export type LanePlace = readonly [lane: number, after: string];
+export const FIRST_PLACE: LanePlace = [1, ''];
 
 export interface RunningJobs {
   /** Jobs that Redis believes to run in this process. */
@@ -41,6 +45,12 @@ export class AuditCalls {
   /** @returns how many of the jobs had to be mended */
   async mend(leaseMs: number, ids: readonly string[]): Promise<number> {
     return (await this.#runner.run(mend, [String(leaseMs), ...ids])) as number;
+  }
+
+  /** One step through the entries of all lanes; resolves with where to go on, null at the end. */
+  async leftovers([from, after]: LanePlace, count: number): Promise<LanePlace | null> {
+    const place = (await this.#runner.run(leftovers, [String(from), after, String(count)])) as LanePlace;
+    return place[0] === 0 ? null : place;
   }
 
   /** One step through the index of ids; resolves with where to go on, null at the end. */

@@ -1,5 +1,5 @@
 import type { Clock } from '../../contract/index.js';
-import type { AuditCalls } from './audit-calls.js';
+import { FIRST_PLACE, type AuditCalls, type LanePlace } from './audit-calls.js';
 import type { HeldLeases } from './held-leases.js';
 import type { KeyNames } from './key-names.js';
 import type { Link } from './link/link.js';
@@ -85,6 +85,7 @@ export class Auditor {
     this.#urgent = false;
     try {
       await this.#mendAll();
+      for (let place: LanePlace | null = FIRST_PLACE; place !== null && !this.#stopped;) place = await this.#leftovers(place);
       for (let rest: string | null = ''; rest !== null && !this.#stopped;) rest = await this.#orphans(rest);
       if (!this.#stopped) await calls.tidy(UNUSED_MS);
     } catch (error) {
@@ -105,6 +106,10 @@ export class Auditor {
         await this.#paced(() => calls.mend(this.#parts.held.leaseMs, ids.slice(at, at + STEP)));
       }
     } while (cursor !== '0' && !this.#stopped);
+  }
+
+  #leftovers(place: LanePlace): Promise<LanePlace | null> {
+    return this.#paced(() => this.#parts.calls.leftovers(place, STEP));
   }
 
   #orphans(after: string): Promise<string | null> {

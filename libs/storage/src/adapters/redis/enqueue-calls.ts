@@ -19,7 +19,7 @@ export function weighCall(jobs: EnqueueCall): number {
 }
 
 /**
- * The arguments of the enqueue script: the number of shapes, the shapes, then each call as the number of its jobs and the jobs. A shape is
+ * The arguments of the enqueue script: whether the ids ascend, the number of shapes, the shapes, then each call as the number of its jobs and the jobs. A shape is
  * what many jobs have in common, sent once; a job is the number of its shape, its id, its payload, and what the shape announces.
  */
 export function encodeCalls(calls: readonly EnqueueCall[]): string[] {
@@ -29,9 +29,21 @@ export function encodeCalls(calls: readonly EnqueueCall[]): string[] {
     body.push(String(jobs.length));
     for (const job of jobs) encodeJob(job, shapes, body);
   }
-  const args = [String(shapes.size)];
+  const args = [ascend(calls) ? '1' : '0', String(shapes.size)];
   for (const shape of shapes.keys()) args.push(...shape.split('|'));
   return args.concat(body);
+}
+
+/** As made ids do. They are ASCII, so JavaScript compares them as Redis does. */
+function ascend(calls: readonly EnqueueCall[]): boolean {
+  let last = '';
+  for (const jobs of calls) {
+    for (const { id } of jobs) {
+      if (id <= last) return false;
+      last = id;
+    }
+  }
+  return true;
 }
 
 /** The outcomes of one call. Throws `conflict`. */

@@ -28,7 +28,7 @@ export function decodeRecord([id, flat, beside]: ShownJob): JobRecord {
 /** @param at the time of the claim, by the storage's clock */
 export function decodeClaimed([id, flat, beside, epoch, starts]: ClaimedJob, at: string): JobRecord {
   const hash = toHash(flat);
-  hash.set('state', 'active').set('epoch', epoch).set('starts', starts).set('run', at).delete('percent');
+  hash.set('is', 'active').set('epoch', epoch).set('starts', starts).set('run', at).delete('percent');
   return toRecord(id, hash, beside);
 }
 
@@ -47,7 +47,7 @@ function toRecord(id: string, hash: Hash, beside: ShownJob[2]): JobRecord {
     queue,
     type,
     payload: text(hash, beside, 'p') ?? '',
-    state: hash.get('state') as JobState,
+    state: hash.get('is') as JobState,
     priority,
     dedupeKey: text(hash, beside, 'k'),
     starts: count(hash, 'starts'),

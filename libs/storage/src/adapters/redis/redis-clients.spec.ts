@@ -1,5 +1,5 @@
 import { jest } from '@jest/globals';
-import { add, all, eventually, Namespace, take } from './adapter.fixture.js';
+import { add, all, eventually, Lateness, Namespace, take } from './adapter.fixture.js';
 import { describeRedis, RedisServer } from './redis-server.fixture.js';
 
 jest.setTimeout(60_000);
@@ -34,13 +34,14 @@ describeRedis('Redis with two clients', () => {
     const ids = await Promise.all([1, 2, 3].map(() => add(gone.adapter, { maxRequeues: 1 })));
     const lost = await take(gone.adapter, 3, LEASE_MS);
     expect(lost).toHaveLength(3);
+    const lateness = new Lateness();
     const beganMs = performance.now();
     gone.wire.cut();
     const waiting = adapter.claim({ queue: 'default', limit: 3, owner: 'test', leaseMs: 60_000, waitMs: 30_000 });
     const reaper = setInterval(() => void adapter.reap(100), REAP_MS);
     const taken = await waiting;
     clearInterval(reaper);
-    expect(performance.now() - beganMs).toBeLessThan(LEASE_MS + 1000);
+    expect(performance.now() - beganMs - lateness.stop()).toBeLessThan(LEASE_MS + 1000);
     expect(taken.map(({ id }) => id).sort()).toEqual([...ids].sort());
     for (const job of taken) expect(job).toMatchObject({ requeues: 1, starts: 2, error: { code: 'lease_expired' } });
   });
@@ -119,20 +120,20 @@ describeRedis('Redis with two clients', () => {
     expect(await told).toEqual({ type: 'cancel_requested', lease: { id: 'soon', epoch: job!.epoch } });
   });
 
-  it('serves a waiting claim at once, however long it has been waiting', async () => {
+  it('wakes a claim by the bell, not by asking again, however long it has been waiting', async () => {
     const { adapter } = await space.opened();
     const other = await space.opened();
+    const lateness = new Lateness();
     const waits: number[] = [];
     for (let round = 0; round < 20; round++) {
       const waiting = adapter.claim({ queue: 'default', limit: 1, owner: 'test', leaseMs: 60_000, waitMs: 30_000 });
       await new Promise((resolve) => setTimeout(resolve, round * 3));
       const beganMs = performance.now();
-      const enqueuer = round % 2 === 0 ? other.adapter : adapter;
-      await add(enqueuer);
+      await add(round % 2 === 0 ? other.adapter : adapter);
       await waiting;
       waits.push(performance.now() - beganMs);
     }
     waits.sort((one, another) => one - another);
-    expect(waits[10]).toBeLessThan(100);
+    expect(waits[10]! - lateness.stop()).toBeLessThan(100);
   });
 });

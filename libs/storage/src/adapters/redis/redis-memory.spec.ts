@@ -41,6 +41,7 @@ describeRedis('Redis that is full', () => {
     ];
     const [acked, nacked, cancelled] = await take(adapter, 3);
     const ids = await fill(adapter);
+    await server.do('config', 'set', 'maxmemory', '2mb'); // nor is there room for anything smaller
     await eventually(() => expect(adapter.health()).toMatchObject({ state: 'full', writable: false }));
     await expect(adapter.enqueue([newJob(), newJob()])).rejects.toMatchObject({ code: 'storage_full' });
     expect(await adapter.extend([{ lease: acked!, progress: { percent: 5, note: null }, log: ['still here'] }], LEASE_MS)).toEqual([
@@ -54,6 +55,7 @@ describeRedis('Redis that is full', () => {
     expect((await drain(adapter)).sort()).toEqual([...ids].sort());
     expect((await all(adapter)).length).toBe(ids.length + early.length);
     while ((await adapter.prune({ keepFinished: 1, keepFinishedMs: 0, keepDeadMs: 0 })) > 0);
+    await server.do('config', 'set', 'maxmemory', '3mb');
     await eventually(() => expect(adapter.health()).toMatchObject({ state: 'open', writable: true }));
     await adapter.redrive(nacked!.id);
     await add(adapter, { payload: LARGE });

@@ -201,16 +201,8 @@ export class RedisStorageAdapter extends StorageAdapter {
     return listJobs(this.#calls, query);
   }
 
-  protected override async doCounts(): Promise<JobCounts> {
-    const [delayed, active, done, dead, cancelled, all] = (await this.#patiently(this.#calls.counts())) as [
-      number,
-      number,
-      number,
-      number,
-      number,
-      number,
-    ];
-    return { delayed, ready: Math.max(0, all - delayed - active - done - dead - cancelled), active, done, dead, cancelled };
+  protected override doCounts(): Promise<JobCounts> {
+    return this.#patiently(this.#calls.counts());
   }
 
   protected override async doCancel(id: string): Promise<JobRecord> {

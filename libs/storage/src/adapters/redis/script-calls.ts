@@ -1,4 +1,4 @@
-import type { JobRecord, JobState, PrunePolicy } from '../../contract/index.js';
+import type { JobCounts, JobRecord, JobState, PrunePolicy } from '../../contract/index.js';
 import type { ClaimOp, ClaimReply } from './claim-desk.js';
 import type { DeliveryOp } from './delivery-ops.js';
 import { encodeCalls, type EnqueueCall, type EnqueueReply } from './enqueue-calls.js';
@@ -99,9 +99,10 @@ export class ScriptCalls {
     return (await this.#runner.run(few, [state, String(most)])) as string[] | null;
   }
 
-  /** Delayed, active, done, dead, cancelled, all. */
-  async counts(): Promise<readonly number[]> {
-    return (await this.#runner.run(counts, [])) as number[];
+  async counts(): Promise<JobCounts> {
+    const sizes = (await this.#runner.run(counts, [])) as [number, number, number, number, number, number];
+    const [delayed, ready, active, done, dead, cancelled] = sizes;
+    return { delayed, ready, active, done, dead, cancelled };
   }
 
   async cancel(id: string): Promise<Operated> {

@@ -1,5 +1,6 @@
 import { script } from '../script.js';
 import { CLOCK } from './clock.lua.js';
+import { CHANGE_IDS, IDS } from './ids.lua.js';
 import { JOB, WRITE } from './job.lua.js';
 import { LANES } from './lanes.lua.js';
 import { MANY, NAMES } from './names.lua.js';
@@ -37,7 +38,7 @@ local made, vanished, own = 0, 0, {}
 local function look_at(key, entry)
   local found = redis.call('XRANGE', key, entry, entry)
   local id = found[1] and found[1][2][2]
-  local job = id and redis.call('HMGET', JOB .. id, 'state', 'entry', 'epoch', 'run') or {}
+  local job = id and redis.call('HMGET', JOB .. id, 'is', 'entry', 'epoch', 'run') or {}
   if job[1] ~= 'active' or job[2] ~= entry then
     redis.call('XACK', key, GROUP, entry)
     if job[1] ~= 'ready' or job[2] ~= entry then redis.call('XDEL', key, entry) end
@@ -76,7 +77,7 @@ return { made, vanished, 0, '', own }
 export const mend = script(
   'mend',
   'drain',
-  [NAMES, MANY, CLOCK, JOB, WRITE, LANES],
+  [NAMES, MANY, CLOCK, JOB, WRITE, LANES, IDS, CHANGE_IDS],
   `
 local lease_ms = tonumber(ARGV[1])
 local delivered = {}
@@ -121,15 +122,19 @@ end
 function mends.delayed(job) return redis.call('ZADD', DELAYED, 'NX', job.due or NOW, job.id) end
 
 local function mend_finished(job)
-  return redis.call('ZADD', NS .. job.state, 'NX', int((job.ended or now) * 1000), job.id)
+  return redis.call('ZADD', NS .. job.is, 'NX', int((job.ended or now) * 1000), job.id)
 end
 mends.done, mends.dead, mends.cancelled = mend_finished, mend_finished, mend_finished
 
 local mended = 0
 for index = 2, #ARGV do
   local job = read(ARGV[index])
-  if job and mends[job.state] and job.kind then
-    local changes = mends[job.state](job) + redis.call('ZADD', IDS, 'NX', '0', job.id)
+  if job and mends[job.is] and job.kind then
+    local changes = mends[job.is](job)
+    if not has_id(job.id) then
+      add_ids({ job.id })
+      changes = changes + 1
+    end
     local key = text(job, 'k')
     if key and redis.call('SETNX', DEDUPE .. key, job.id) == 1 then changes = changes + 1 end
     if changes > 0 then mended = mended + 1 end
@@ -146,10 +151,10 @@ return mended
 export const orphans = script(
   'orphans',
   'drain',
-  [NAMES, MANY, JOB],
+  [NAMES, MANY, JOB, IDS, CHANGE_IDS],
   `
 local cursor, budget = ARGV[1], tonumber(ARGV[2])
-local ids = redis.call('ZRANGEBYLEX', IDS, cursor == '' and '-' or '(' .. cursor, '+', 'LIMIT', 0, budget)
+local ids = ids_after(cursor, budget)
 local gone = {}
 for _, id in ipairs(ids) do
   if redis.call('EXISTS', JOB .. id) == 0 then
@@ -159,8 +164,40 @@ for _, id in ipairs(ids) do
     redis.call('UNLINK', unpack(keys))
   end
 end
-for _, key in ipairs({ IDS, LEASES, DELAYED, DONE, DEAD, CANCELLED }) do many('ZREM', key, gone) end
+remove_ids(gone)
+for _, key in ipairs({ LEASES, DELAYED, DONE, DEAD, CANCELLED }) do many('ZREM', key, gone) end
 return { #gone, #ids == budget and ids[#ids] or '' }
+`,
+);
+
+/**
+ * Walks all entries of all lanes and drops those that are not the entry of a ready or active job: nobody would ever take them. ARGV: stream
+ * and entry to go on from, how many entries. Replies with stream and entry to go on from (0 at the end).
+ */
+export const leftovers = script(
+  'leftovers',
+  'drain',
+  [NAMES, STREAMS],
+  `
+local from, after, budget = tonumber(ARGV[1]), ARGV[2], tonumber(ARGV[3])
+
+local function look_at(key, entry, id)
+  local job = id and redis.call('HMGET', JOB .. id, 'is', 'entry') or {}
+  if job[2] == entry and (job[1] == 'ready' or job[1] == 'active') then return end
+  redis.pcall('XACK', key, GROUP, entry)
+  redis.call('XDEL', key, entry)
+end
+
+local keys = streams()
+for index = from, #keys do
+  local key = keys[index]
+  local entries = redis.call('XRANGE', key, after == '' and '-' or '(' .. after, '+', 'COUNT', budget)
+  after = ''
+  for _, entry in ipairs(entries) do look_at(key, entry[1], entry[2][2]) end
+  if #entries == budget then return { index, entries[#entries][1] } end
+  budget = budget - #entries
+end
+return { 0, '' }
 `,
 );
 

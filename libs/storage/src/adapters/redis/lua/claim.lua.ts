@@ -33,9 +33,9 @@ local function promote()
   if #ids == 0 then return end
   many('ZREM', DELAYED, ids)
   for _, id in ipairs(ids) do
-    local found = redis.call('HMGET', JOB .. id, 'state', 'kind')
+    local found = redis.call('HMGET', JOB .. id, 'is', 'kind')
     if found[1] == 'delayed' then
-      redis.call('HSET', JOB .. id, 'state', 'ready', 'entry', enter(kind_of(JOB .. id, found[2]), id))
+      redis.call('HSET', JOB .. id, 'is', 'ready', 'entry', enter(kind_of(JOB .. id, found[2]), id))
     end
   end
   empty = {}
@@ -54,12 +54,12 @@ end
 
 -- One table for the fields that decide, and one for what is written: this is the innermost loop.
 local job = {}
-local start = { '', 'state', 'active', 'epoch', '', 'starts', '', 'run', '' }
+local start = { '', 'is', 'active', 'epoch', '', 'starts', '', 'run', '' }
 
 -- The hash decides. An entry that a rebuilt group hands out although its job runs goes back to the process that runs it.
 local function reject(key, entry)
   leftovers = leftovers + 1
-  if job.entry == entry and job.state == 'active' then
+  if job.entry == entry and job.is == 'active' then
     redis.call('XCLAIM', key, GROUP, string.match(job.run, ' (%S+)'), 0, entry, 'JUSTID')
   else
     redis.call('XACK', key, GROUP, entry)
@@ -77,7 +77,7 @@ local function forget_delivery(id, flat)
 end
 
 local function accept(key, entry, id, run)
-  job.state, job.entry, job.epoch, job.starts, job.mark, job.percent = nil, nil, nil, nil, nil, nil
+  job.is, job.entry, job.epoch, job.starts, job.mark, job.percent = nil, nil, nil, nil, nil, nil
   local flat = id and redis.call('HGETALL', JOB .. id) or {}
   local more = false
   for at = 1, #flat, 2 do
@@ -85,7 +85,7 @@ local function accept(key, entry, id, run)
     job[name] = flat[at + 1]
     more = more or BESIDE[name]
   end
-  if job.entry ~= entry or job.state ~= 'ready' then return reject(key, entry) end
+  if job.entry ~= entry or job.is ~= 'ready' then return reject(key, entry) end
   local epoch, starts = next_epoch(job.epoch), int((job.starts or 0) + 1)
   start[1], start[5], start[7], start[9] = JOB .. id, epoch, starts, run
   redis.call('HSET', unpack(start))

@@ -33,7 +33,7 @@ end
 -- The common end, and the shortest.
 local function ack(id, epoch, digest, result)
   local key = JOB .. id
-  local job = redis.call('HMGET', key, 'state', 'epoch', 'entry', 'kind', 'cancel')
+  local job = redis.call('HMGET', key, 'is', 'epoch', 'entry', 'kind', 'cancel')
   if job[1] ~= 'active' or job[2] ~= epoch then return repeated(key, 'a', epoch, digest) end
   leave(id, kind_of(key, job[4]), job[3])
   local fields = {}
@@ -64,7 +64,7 @@ end
 
 local function settle(letter, id, epoch, digest, one, two, three)
   local job = read(id)
-  if not job or job.state ~= 'active' or job.epoch ~= epoch then return repeated(JOB .. id, letter, epoch, digest) end
+  if not job or job.is ~= 'active' or job.epoch ~= epoch then return repeated(JOB .. id, letter, epoch, digest) end
   local fields = { 'mark', mark_of(letter, epoch, digest) }
   if letter == 'q' then
     take_away(job, fields, one, two)
@@ -78,7 +78,7 @@ local function settle(letter, id, epoch, digest, one, two, three)
 end
 
 local function extend(id, epoch, lease_ms)
-  local job = redis.call('HMGET', JOB .. id, 'state', 'epoch', 'cancel')
+  local job = redis.call('HMGET', JOB .. id, 'is', 'epoch', 'cancel')
   if job[1] ~= 'active' or job[2] ~= epoch then return LOST end
   put(leases, int(now + lease_ms), id)
   return job[3] and CANCEL or HELD
@@ -86,7 +86,7 @@ end
 
 local function note(id, epoch, percent, text, lines)
   local job = read(id)
-  if not job or job.state ~= 'active' or job.epoch ~= epoch then return LOST end
+  if not job or job.is ~= 'active' or job.epoch ~= epoch then return LOST end
   local fields = {}
   if percent then
     clear_text(job, 'n')

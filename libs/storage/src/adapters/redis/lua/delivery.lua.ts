@@ -23,7 +23,7 @@ local function leave(id, kind, entry)
 end
 
 local function finish(id, fields, state)
-  put(fields, 'state', state)
+  put(fields, 'is', state)
   put(fields, 'ended', NOW)
   put(finished[state], NOW_US, id)
 end
@@ -36,10 +36,10 @@ end
 local function wait(job, fields, delay_ms)
   if delay_ms > 0 then
     delay(job.id, now + delay_ms)
-    put(fields, 'state', 'delayed')
+    put(fields, 'is', 'delayed')
     put(fields, 'due', int(now + delay_ms))
   else
-    put(fields, 'state', 'ready')
+    put(fields, 'is', 'ready')
     put(fields, 'entry', enter(job.kind, job.id))
   end
 end

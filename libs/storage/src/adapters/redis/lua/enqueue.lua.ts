@@ -1,30 +1,32 @@
 import { script } from '../script.js';
 import { CLOCK, EPOCHS } from './clock.lua.js';
 import { DELIVERY } from './delivery.lua.js';
+import { CHANGE_IDS, IDS } from './ids.lua.js';
 import { JOB, WRITE } from './job.lua.js';
 import { LANES } from './lanes.lua.js';
 import { MANY, NAMES } from './names.lua.js';
 
 /**
  * Enqueues the jobs of several calls, one call after the other, each whole or not at all (R12): all of it is checked, then all of it is
- * written. ARGV: the shapes (what many jobs have in common), then each call with its jobs; see enqueue-calls.ts.
+ * written. ARGV: whether the ids ascend, the shapes (what many jobs have in common), each call with its jobs; see enqueue-calls.ts.
  * Replies for each call: of a single new job \`r\` (ready) or \`d\` (delayed); else for each job that, or the twin that was there already; or
  * the place of a conflict.
  */
 export const enqueue = script(
   'enqueue',
   'write',
-  [NAMES, MANY, CLOCK, EPOCHS, JOB, WRITE, LANES, DELIVERY],
+  [NAMES, MANY, CLOCK, EPOCHS, JOB, WRITE, LANES, DELIVERY, IDS, CHANGE_IDS],
   `
-local at = 2
+local ascending = ARGV[1] == '1'
+local at = 3
 
 -- \`args\` is the HSET of every job of this shape; what differs is put in for each.
 local shapes = {}
-for index = 1, tonumber(ARGV[1]) do
+for index = 1, tonumber(ARGV[2]) do
   local text, extras = ARGV[at], ARGV[at + 1]
   at = at + 2
   local kind = kinds[text] or parse_kind(text)
-  local shape = { kind = kind, args = { '', 'state', '', '', '', 'at', NOW, 'kind', string.sub(text, 1, PIECE) } }
+  local shape = { kind = kind, args = { '', 'is', '', '', '', 'at', NOW, 'kind', string.sub(text, 1, PIECE) } }
   for piece = 2, math.ceil(#text / PIECE) do
     put(shape.args, MORE_KIND[piece - 1], string.sub(text, (piece - 1) * PIECE + 1, piece * PIECE))
   end
@@ -54,7 +56,7 @@ local function take_job()
 end
 
 local function stored(id)
-  local found = redis.call('HMGET', JOB .. id, 'state', 'print', 'kind')
+  local found = redis.call('HMGET', JOB .. id, 'is', 'print', 'kind')
   if not found[1] then return nil end
   local kind = kind_of(JOB .. id, found[3])
   return { id = id, state = found[1], print = found[2], queue = kind.queue, type = kind.type }
@@ -100,7 +102,6 @@ local function make(job)
   end
   put_text(args, id, 'p', payload)
   redis.call('HSET', unpack(args))
-  ids[#ids + 1] = '0'
   ids[#ids + 1] = id
 end
 
@@ -152,7 +153,7 @@ while at <= size do
   at = at + 1
   replies[#replies + 1] = count == '1' and single() or several(tonumber(count))
 end
-many('ZADD', IDS, ids)
+add_ids(ids, ascending)
 file_away()
 return replies
 `,

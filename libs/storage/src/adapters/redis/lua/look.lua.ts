@@ -1,4 +1,5 @@
 import { script } from '../script.js';
+import { IDS } from './ids.lua.js';
 import { JOB } from './job.lua.js';
 import { NAMES } from './names.lua.js';
 
@@ -16,16 +17,23 @@ return jobs
 `,
 );
 
-/** Replies with the numbers of jobs: delayed, active, done, dead, cancelled, all. Ready is the rest. */
+/** Replies with the numbers of jobs: delayed, ready, active, done, dead, cancelled. Ready are the entries of the lanes that are not pending. */
 export const counts = script(
   'counts',
   'read',
   [NAMES],
   `
-local sizes = {}
-for index, key in ipairs({ DELAYED, LEASES, DONE, DEAD, CANCELLED, IDS }) do
-  sizes[index] = redis.call('ZCARD', key)
+local ready = 0
+local lanes = redis.call('HGETALL', LANES)
+for at = 1, #lanes, 2 do
+  for priority in string.gmatch(lanes[at + 1], '%d') do
+    local key = STREAM .. lanes[at] .. ':' .. priority
+    local pending = redis.pcall('XPENDING', key, GROUP)
+    ready = ready + redis.call('XLEN', key) - (pending.err and 0 or pending[1])
+  end
 end
+local sizes = { redis.call('ZCARD', DELAYED), ready }
+for _, key in ipairs({ LEASES, DONE, DEAD, CANCELLED }) do sizes[#sizes + 1] = redis.call('ZCARD', key) end
 return sizes
 `,
 );
@@ -37,20 +45,20 @@ return sizes
 export const list = script(
   'list',
   'read',
-  [NAMES, JOB],
+  [NAMES, JOB, IDS],
   `
 local cursor, limit, budget = ARGV[1], tonumber(ARGV[2]), tonumber(ARGV[3])
 local state, queue, type_name = ARGV[4], ARGV[5], ARGV[6]
 
 local any = state == '' and queue == '' and type_name == ''
 local function wanted(id)
-  local found = redis.call('HMGET', JOB .. id, 'state', 'kind')
+  local found = redis.call('HMGET', JOB .. id, 'is', 'kind')
   if not found[1] or state ~= '' and found[1] ~= state then return false end
   local kind = kind_of(JOB .. id, found[2])
   return (queue == '' or kind.queue == queue) and (type_name == '' or kind.type == type_name)
 end
 
-local ids = redis.call('ZRANGEBYLEX', IDS, cursor == '' and '-' or '(' .. cursor, '+', 'LIMIT', 0, budget)
+local ids = ids_after(cursor, budget)
 local jobs = {}
 for _, id in ipairs(ids) do
   local job = (any or wanted(id)) and show(id)

@@ -6,7 +6,7 @@ export const NAMES = `
 local FORMAT = KEYS[1]
 local NS = string.sub(FORMAT, 1, -4)
 local JOB, DEDUPE, LOG, STREAM = NS .. 'j:', NS .. 'd:', NS .. 'l:', NS .. 's:'
-local LEASES, DELAYED, IDS, LANES, CONTROL = NS .. 'lease', NS .. 'delayed', NS .. 'ids', NS .. 'lanes', NS .. 'ctl'
+local LEASES, DELAYED, CHUNKS, LANES, CONTROL = NS .. 'lease', NS .. 'delayed', NS .. 'ids', NS .. 'lanes', NS .. 'ctl'
 local DONE, DEAD, CANCELLED = NS .. 'done', NS .. 'dead', NS .. 'cancelled'
 local GROUP = 'orchd'
 

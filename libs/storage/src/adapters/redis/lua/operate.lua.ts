@@ -17,22 +17,22 @@ export const cancel = script(
   `
 local job = read(ARGV[1])
 if not job then return 'missing' end
-if job.state == 'done' or job.state == 'dead' or job.state == 'cancelled' then return job.state end
-if job.state == 'active' then
+if job.is == 'done' or job.is == 'dead' or job.is == 'cancelled' then return job.is end
+if job.is == 'active' then
   if not job.cancel then
     save(job.key, { 'cancel', '1' })
     tell('cancel', job.id, 'epoch', job.epoch)
   end
   return show(job.id)
 end
-if job.state == 'delayed' then
+if job.is == 'delayed' then
   redis.call('ZREM', DELAYED, job.id)
 else
   redis.call('XDEL', job.kind.stream, job.entry)
 end
 if job.mark then redis.call('HDEL', job.key, 'mark') end
 redis.call('ZADD', CANCELLED, int(now_us), job.id)
-save(job.key, { 'state', 'cancelled', 'ended', NOW })
+save(job.key, { 'is', 'cancelled', 'ended', NOW })
 return show(job.id)
 `,
 );
@@ -45,10 +45,10 @@ export const redrive = script(
   `
 local job = read(ARGV[1])
 if not job then return 'missing' end
-if job.state ~= 'dead' then return job.state end
+if job.is ~= 'dead' then return job.is end
 redis.call('ZREM', DEAD, job.id)
 redis.call('HDEL', job.key, 'starts', 'tries', 'requeues', 'releases', 'ended', 'mark')
-save(job.key, { 'state', 'ready', 'entry', enter(job.kind, job.id) })
+save(job.key, { 'is', 'ready', 'entry', enter(job.kind, job.id) })
 return show(job.id)
 `,
 );

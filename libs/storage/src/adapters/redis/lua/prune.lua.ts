@@ -1,5 +1,6 @@
 import { script } from '../script.js';
 import { CLOCK } from './clock.lua.js';
+import { CHANGE_IDS, IDS } from './ids.lua.js';
 import { JOB } from './job.lua.js';
 import { MANY, NAMES } from './names.lua.js';
 
@@ -10,7 +11,7 @@ import { MANY, NAMES } from './names.lua.js';
 export const prune = script(
   'prune',
   'drain',
-  [NAMES, MANY, CLOCK, JOB],
+  [NAMES, MANY, CLOCK, JOB, IDS, CHANGE_IDS],
   `
 local keep_ms, keep, keep_dead_ms, limit = tonumber(ARGV[1]), tonumber(ARGV[2]), tonumber(ARGV[3]), tonumber(ARGV[4])
 
@@ -60,7 +61,7 @@ for _, forgotten in ipairs(given_up) do
   redis.call('UNLINK', unpack(keys))
 end
 for key, members in pairs(gone) do many('ZREM', key, members) end
-many('ZREM', IDS, ids)
+remove_ids(ids)
 if #ids > 0 then redis.call('HSET', FORMAT, 'floor', string.format('%.0f', floor)) end
 return #ids
 `,

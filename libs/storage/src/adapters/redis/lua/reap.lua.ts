@@ -18,7 +18,7 @@ local reaped = 0
 local ids = redis.call('ZRANGEBYSCORE', LEASES, '-inf', '(' .. NOW, 'LIMIT', 0, ARGV[1])
 for index, id in ipairs(ids) do
   local job = read(id)
-  if job and job.state == 'active' then
+  if job and job.is == 'active' then
     local fields = {}
     take_away(job, fields, 'lease_expired', ARGV[index + 1])
     save(job.key, fields)

@@ -1,5 +1,5 @@
 import type { Script } from '../script.js';
-import { audit, mend, orphans, pending, tidy } from './audit.lua.js';
+import { audit, leftovers, mend, orphans, pending, tidy } from './audit.lua.js';
 import { claim } from './claim.lua.js';
 import { deliver } from './deliver.lua.js';
 import { enqueue } from './enqueue.lua.js';
@@ -11,7 +11,7 @@ import { begin, probe } from './session.lua.js';
 
 const SCRIPTS: readonly Script[] = [
   ...[enqueue, claim, deliver, reap, cancel, redrive, prune, get, list, few, counts, begin, probe],
-  ...[pending, mend, orphans, audit, tidy],
+  ...[pending, mend, leftovers, orphans, audit, tidy],
 ];
 const CALL = /redis\.p?call\('(\w+)'/g;
 const named = SCRIPTS.map((script) => [script.name, script] as const);
