@@ -1,2 +1,2 @@
-export { RedisStorageAdapter } from './redis.adapter.js';
+export { RedisStorageAdapter, redisStreams } from './redis.adapter.js';
 export type { RedisStorageOptions } from './redis-options.js';

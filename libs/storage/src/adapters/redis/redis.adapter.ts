@@ -270,3 +270,8 @@ function found(id: string, operated: Operated): Exclude<Operated, 'missing'> {
   if (operated === 'missing') throw new OrchdError('not_found', `there is no job ${id}`);
   return operated;
 }
+
+/** The adapter in one word, for `StorageModule.forRoot({ adapter: redisStreams({ url }) })`. Not opened. */
+export function redisStreams(options: RedisStorageOptions = {}): RedisStorageAdapter {
+  return new RedisStorageAdapter(options);
+}
