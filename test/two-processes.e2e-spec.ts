@@ -1,26 +1,14 @@
 import { describe, expect, it } from '@jest/globals';
-import { createHash } from 'node:crypto';
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { command, describeWith, eventually, listAll, ROOT, ServiceFixture, statsOf, type ServiceProcess } from './harness/index.js';
+import { digests } from './harness/digests.js';
 import { JobClient } from './harness/job-client.js';
 
 /** "Within 2 s" for a process on a machine that has nothing else to do; the slower the machine, the longer Node itself takes to start. */
 const EXIT_LIMIT_MS = 10_000;
 const OCCUPIED = { code: 75, signal: null };
 const orchd = new ServiceFixture();
-
-function digests(folder: string): Record<string, string> {
-  const digest = (name: string) =>
-    createHash('sha256')
-      .update(readFileSync(join(folder, name)))
-      .digest('hex');
-  return Object.fromEntries(
-    readdirSync(folder)
-      .sort()
-      .map((name) => [name, digest(name)]),
-  );
-}
 
 async function expectOccupied(service: ServiceProcess): Promise<void> {
   const started = performance.now();

@@ -40,21 +40,30 @@ export async function noOpRates(run) {
   const runs = {};
   for (const inFlight of Object.keys(NO_OP).map(Number)) {
     const variant = (side) => (redis) => run.child('work', { side, port: redis.port, jobs, inFlight });
-    runs[inFlight] = await inEachMode(run, `no-op, ${inFlight} in flight`, { orchd: variant('orchd'), bullmq: variant('bullmq') });
+    runs[inFlight] = await inEachMode(run, `no-op, ${inFlight} in flight`, {
+      storage: variant('storage'),
+      orchd: variant('orchd'),
+      bullmq: variant('bullmq'),
+    });
   }
   return {
     title: 'No-op jobs',
     about:
       `${shown(jobs, 0)} jobs wait; one process works them off with a handler that does nothing, until the end of each is acknowledged. ` +
-      'orchd: WorkerPool; BullMQ: Worker with the same concurrency. Jobs a second, median of the runs.',
-    columns: ['in flight, Redis', 'orchd', 'BullMQ'],
+      'Storage alone: a loop of claim and ack; WorkerPool and BullMQ: Worker, with the same concurrency. Jobs a second, median of the runs.',
+    columns: ['in flight, Redis', 'storage alone', 'WorkerPool', 'BullMQ'],
     rows: Object.entries(runs).flatMap(([inFlight, byMode]) =>
-      rowsOf(byMode, ['orchd', 'bullmq']).map(([mode, ...rates]) => [`${inFlight}, ${mode}`, ...rates]),
+      rowsOf(byMode, ['storage', 'orchd', 'bullmq']).map(([mode, ...rates]) => [`${inFlight}, ${mode}`, ...rates]),
     ),
     targets: Object.entries(runs).flatMap(([inFlight, byMode]) =>
-      Object.entries(byMode).map(([mode, results]) =>
-        atLeast(`${inFlight} in flight, times BullMQ, ${MODES[mode].title}`, ratio(results, 'orchd'), NO_OP[inFlight][mode]),
-      ),
+      Object.entries(byMode).flatMap(([mode, results]) => [
+        atLeast(
+          `storage alone, ${inFlight} in flight, times BullMQ, ${MODES[mode].title}`,
+          ratio(results, 'storage'),
+          NO_OP[inFlight][mode],
+        ),
+        atLeast(`WorkerPool, ${inFlight} in flight, times BullMQ, ${MODES[mode].title}`, ratio(results, 'orchd'), NO_OP[inFlight][mode]),
+      ]),
     ),
     runs,
   };

@@ -53,7 +53,7 @@ async function openOrchd(port) {
   };
 }
 
-/** The adapter alone: what a NestJS application that brings its own jobs gets. */
+/** The adapter alone: claims for all that is free, and acks at once. */
 async function openStorage(port) {
   const storage = await createStorage({ storage: 'redis', redisUrl: `redis://127.0.0.1:${port}`, redisPrefix: QUEUE });
   await storage.open();
@@ -63,8 +63,36 @@ async function openStorage(port) {
     async preload(jobs) {
       for (let n = 0; n < jobs; n += BATCH) await storage.enqueue(Array.from({ length: Math.min(BATCH, jobs - n) }, job));
     },
+    work: (jobs, inFlight) => claimAndAck(storage, jobs, inFlight),
     close: () => storage.close(),
   };
+}
+
+/** Resolves when so many acks were answered. One claim at a time asks for all that became free since the last one. */
+function claimAndAck(storage, jobs, inFlight) {
+  return new Promise((resolve, reject) => {
+    let free = inFlight;
+    let acked = 0;
+    let claiming = false;
+    const claim = async () => {
+      if (claiming || free === 0 || acked === jobs) return;
+      claiming = true;
+      const limit = free;
+      free = 0;
+      const claimed = await storage.claim({ queue: QUEUE, limit, owner: 'bench', leaseMs: 60_000, waitMs: 100 });
+      free += limit - claimed.length;
+      claiming = false;
+      for (const job of claimed) storage.ack(job).then(ended, reject);
+      next();
+    };
+    const next = () => void setImmediate(() => claim().catch(reject));
+    const ended = () => {
+      free++;
+      if (++acked === jobs) resolve();
+      else if (!claiming) next();
+    };
+    next();
+  });
 }
 
 async function openBullmq(port) {

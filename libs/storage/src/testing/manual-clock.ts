@@ -29,16 +29,19 @@ export class ManualClock implements Clock {
   }
 
   wallMs(): number {
-    return Math.floor(this.#wallOffset + this.#mono);
+    return this.#wallOffset + this.#mono;
   }
 
   monoMs(): number {
     return this.#mono;
   }
 
-  /** Cut like the system clock's, so that who sets a longer one and does not look again is found out. */
+  /**
+   * Cut and rounded up like the system clock's. Who sets a longer one and does not look again is found out; and a rest that is only a rounding
+   * error lets time pass, or its owner would set it for ever.
+   */
   setTimer(ms: number, callback: () => void): () => void {
-    const timer: Timer = { due: this.#mono + Math.min(Math.max(0, ms), MAX_TIMER_MS), order: ++this.#order, callback };
+    const timer: Timer = { due: this.#mono + Math.min(Math.max(0, Math.ceil(ms)), MAX_TIMER_MS), order: ++this.#order, callback };
     this.#timers.add(timer);
     return () => void this.#timers.delete(timer);
   }
