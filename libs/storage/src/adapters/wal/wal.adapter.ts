@@ -24,6 +24,8 @@ export interface WalStorageOptions extends JobTableAdapterOptions {
   readonly onReplay?: (done: number, total: number) => void;
   /** For tests. */
   readonly fs?: FileSystem;
+  /** For tests that compare bytes: the salt of each new segment. */
+  readonly newSalt?: () => Buffer;
 }
 
 const DURABILITY = { always: 'fsync', interval: 'interval', never: 'os' } as const;
@@ -125,7 +127,7 @@ export class WalStorageAdapter extends JobTableAdapter {
 
   async #replayInto(table: JobTable): Promise<WriteAheadLog> {
     const { dir, fsync = 'always', segmentBytes = DEFAULT_SEGMENT_BYTES, maxWaitingBytes = DEFAULT_MAX_WAITING_BYTES } = this.#options;
-    const { fs = nodeFileSystem, warn = () => undefined, clock = systemClock } = this.#options;
+    const { fs = nodeFileSystem, warn = () => undefined, clock = systemClock, newSalt } = this.#options;
     const decoder = new RecordDecoder();
     table.beginReplay();
     try {
@@ -140,6 +142,7 @@ export class WalStorageAdapter extends JobTableAdapter {
           preamble: () => this.#beginSegment(table),
           onStateChange: (state, cause) => this.#onLogState(state, cause),
           warn,
+          newSalt,
         },
         {
           records: (lines, segment) => {

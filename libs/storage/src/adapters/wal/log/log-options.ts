@@ -21,6 +21,8 @@ export interface LogOptions {
   /** Not called for the state in which `open` resolves with `open`; `full` at opening is told before it resolves. */
   onStateChange(state: LogState, cause?: OrchdError): void;
   warn: Warn;
+  /** For tests that compare bytes: the salt of each new segment, 8 bytes. Default: random. */
+  newSalt?: () => Buffer;
   /** For a log that continues another one: no epoch of its boots is at or below this. */
   lastEpochFloor?: number;
   /** Above it enqueues are refused with `storage_busy`. Default 8 MiB. */

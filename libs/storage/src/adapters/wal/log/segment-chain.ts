@@ -31,6 +31,7 @@ export class SegmentChain {
     private readonly folder: OpenFolder,
     private readonly boot: { boot: number; epochFloor: number },
     ended: { segment: number; usedBytes: number }[],
+    private readonly newSalt: () => Buffer = () => randomBytes(SALT_BYTES),
   ) {
     for (const { segment, usedBytes } of ended) this.#ended.set(segment, usedBytes);
     this.#last = ended.at(-1)?.segment ?? 0;
@@ -62,7 +63,7 @@ export class SegmentChain {
    */
   async begin(spare: Spare, firstRecord: number, cleanerOnly: boolean): Promise<void> {
     const segment = this.#last + 1;
-    const salt = randomBytes(SALT_BYTES);
+    const salt = this.newSalt();
     const before = this.#current;
     try {
       await writeAll(spare.file, encodeHeader({ segment, firstRecord, salt, ...this.boot }), 0);

@@ -90,7 +90,8 @@ export class WriteAheadLog {
       onStateChange: (state, cause) => options.onStateChange(state, cause),
       onFailure: (error) => this.#commit.fail(unavailable('The next segment cannot be prepared', error)),
     });
-    this.#chain = new SegmentChain(fs, dir, folder, { boot: this.boot, epochFloor: this.epochFloor }, verdict.segments);
+    const { boot, epochFloor } = this;
+    this.#chain = new SegmentChain(fs, dir, folder, { boot, epochFloor }, verdict.segments, options.newSalt);
     this.#placement = new Placement(this.#chain, this.#spares, () => options.preamble());
     this.#commit = new GroupCommit(
       {
