@@ -17,6 +17,7 @@ const common = {
   transform: { '^.+\\.ts$': ['@swc/jest', swc] },
   modulePathIgnorePatterns: ['/dist/'],
   moduleNameMapper: {
+    '^\\./entry-files\\.js$': '<rootDir>/scripts/jest/entry-files.mjs',
     '^(\\.{1,2}/.*)\\.js$': '$1',
     '^@orchd/storage/testing$': '<rootDir>/libs/storage/src/testing/index.ts',
     '^@orchd/storage/wal-tools$': '<rootDir>/libs/storage/src/wal-tools.ts',
@@ -33,6 +34,7 @@ export default {
     {
       ...common,
       displayName: 'unit',
+      globalSetup: '<rootDir>/scripts/jest/compile-entries.mjs',
       testMatch: ['<rootDir>/libs/**/*.spec.ts', '<rootDir>/apps/**/*.spec.ts', '<rootDir>/test/bench/**/*.spec.mjs'],
     },
     { ...common, displayName: 'e2e', testMatch: ['<rootDir>/test/**/*.e2e-spec.ts'] },

@@ -2,12 +2,14 @@ export {
   DeliveryEnded,
   type DeliveryEndReason,
   type Handler,
+  type HandlerModuleExports,
   type HandlerOptions,
+  type HandlerResourceLimits,
   type JobContext,
   type RunIn,
 } from './handler/handler.js';
 export { HandlerRegistry, type RegisteredHandler } from './handler/handler.registry.js';
-export { JobHandler } from './handler/job-handler.decorator.js';
+export { JobHandler, type HandlerOptionsFactory, type JobHandlerOptions } from './handler/job-handler.decorator.js';
 export { DiscardJob, SnoozeJob } from './handler/thrown-verdict.js';
 export type { JobRequest } from './job/job-request.js';
 export type { Job, JobList } from './job/job.js';

@@ -4,6 +4,7 @@ import { InvalidArgumentError } from '@orchd/storage';
 import { HandlerMetadataAccessor } from './handler-metadata.accessor.js';
 import { HandlerRegistry } from './handler.registry.js';
 import type { Handler } from './handler.js';
+import type { HandlerOptionsFactory } from './job-handler.decorator.js';
 
 /** Finds the providers with `@JobHandler`, in all modules, and registers them. */
 @Injectable()
@@ -14,9 +15,9 @@ export class HandlerExplorer implements OnModuleInit {
     private readonly registry: HandlerRegistry,
   ) {}
 
-  onModuleInit(): void {
+  async onModuleInit(): Promise<void> {
     for (const wrapper of this.discovery.getProviders()) {
-      const instance = wrapper.instance as Handler | null | undefined;
+      const instance = wrapper.instance as (Handler & Partial<HandlerOptionsFactory>) | null | undefined;
       // The object's own class, so that handlers made by a factory are found too.
       const metadata = this.accessor.metadataOf((instance?.constructor ?? wrapper.metatype) as Type | null);
       // An alias (`useExisting`) shows the same object a second time under another token.
@@ -24,7 +25,8 @@ export class HandlerExplorer implements OnModuleInit {
       if (!wrapper.isDependencyTreeStatic()) {
         throw new InvalidArgumentError('handler', `of '${metadata.type}' must be a singleton: it lives longer than any request`);
       }
-      this.registry.register(metadata.type, instance!, metadata.options);
+      const { module, ...options } = { ...metadata.options, ...(await instance!.createHandlerOptions?.()) };
+      this.registry.register(metadata.type, module ?? instance!, options);
     }
   }
 }

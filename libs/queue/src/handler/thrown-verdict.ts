@@ -1,9 +1,5 @@
 import { InvalidArgumentError, LIMITS } from '@orchd/storage';
-
-/** A mark instead of `instanceof`: it holds with two copies of this package in one process, and across a thread boundary by name. */
-const VERDICT = Symbol.for('orchd.verdict');
-
-type Verdict = { readonly verb: 'discard' } | { readonly verb: 'snooze'; readonly inMs: number };
+import { VERDICT, type Verdict } from './verdict.js';
 
 /** Throw it when another attempt would not help: the job is dead at once, error code `discarded`. */
 export class DiscardJob extends Error {
@@ -26,15 +22,5 @@ export class SnoozeJob extends Error {
     }
     super(`again in ${ms} ms`);
     this[VERDICT] = { verb: 'snooze', inMs: ms };
-  }
-}
-
-/** What a thrown value asks for, if it asks for anything. Never throws, whatever was thrown. */
-export function verdictOf(thrown: unknown): Verdict | null {
-  if (typeof thrown !== 'object' || thrown === null) return null;
-  try {
-    return (thrown as { [VERDICT]?: Verdict })[VERDICT] ?? null;
-  } catch {
-    return null;
   }
 }

@@ -1,5 +1,3 @@
-import { LIMITS } from '@orchd/storage';
-
 /** Names that say nothing, or that the error code says already. */
 const PLAIN_NAMES = ['', 'Error', 'DiscardJob'];
 
@@ -7,9 +5,9 @@ const PLAIN_NAMES = ['', 'Error', 'DiscardJob'];
  * A readable reason for whatever a handler threw: null, a string, an object that refers to itself, an error whose getters throw (cases
  * H01, H02). Only name and message of an error are taken, nothing else of it crosses into the storage. Never throws.
  */
-export function failureText(thrown: unknown): string {
+export function failureText(thrown: unknown, maxLength: number): string {
   const text = attempt(() => describe(thrown)) ?? 'threw a value that cannot be read';
-  return text.slice(0, LIMITS.errorMessage).toWellFormed();
+  return text.slice(0, maxLength).toWellFormed();
 }
 
 function describe(thrown: unknown): string | undefined {

@@ -1,5 +1,6 @@
 import { jobWith } from '../job/job.js';
 import { DeliveryContext, type Delivery } from './delivery.js';
+import type { Handler } from '../handler/handler.js';
 import type { Runner } from './runner.js';
 
 /** Runs handlers in the main event loop: for I/O. */
@@ -7,8 +8,8 @@ export class InlineRunner implements Runner {
   run(delivery: Delivery): unknown {
     const { job, handler } = delivery;
     const view = jobWith(job, parsedPayload(job.payload));
-    delivery.beat();
-    return handler.handler.handle(view, new DeliveryContext(delivery));
+    delivery.enter();
+    return (handler.target as Handler).handle(view, new DeliveryContext(delivery));
   }
 
   /** A promise cannot be ended, only left alone. The pool counts it as a zombie until it settles. */

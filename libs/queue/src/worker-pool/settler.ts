@@ -1,11 +1,12 @@
 import { backoffDelayMs, hasCode, LIMITS, type JobError, type JobRecord, type StorageAdapter } from '@orchd/storage';
 import { isCurable, storageRetryMs } from '../backoff/storage-retry.js';
-import { verdictOf } from '../handler/thrown-verdict.js';
+import { verdictOf } from '../handler/verdict.js';
 import { inWords } from '../maintenance/log.js';
 import type { Delivery } from './delivery.js';
 import { failureText } from './failure-text.js';
 import type { PoolCounters } from './pool-counters.js';
 import type { PoolSettings } from './pool-options.js';
+import { HandlerCrashed, HandlerUnavailable, ResultText } from './runner.js';
 
 /** A type nobody here can run is not asked for again at once. */
 const NO_HANDLER_MIN_MS = 1000;
@@ -52,6 +53,7 @@ export class Settler {
   }
 
   timeOut(delivery: Delivery): void {
+    this.#tellNotes(delivery);
     this.#retry(delivery, {
       code: 'timeout',
       message: `took longer than ${delivery.job.timeoutMs || delivery.handler.options.timeoutMs} ms`,
@@ -60,6 +62,7 @@ export class Settler {
 
   /** The worker is silent: the job goes to another one. */
   requeue(delivery: Delivery): void {
+    this.#tellNotes(delivery);
     const requeued = (): void => void this.counters.requeued++;
     this.#settle(delivery.job, false, () => this.storage.requeue(delivery.job, 'hung'), requeued);
   }
@@ -84,7 +87,8 @@ export class Settler {
   #succeed(delivery: Delivery, value: unknown): void {
     const { job } = delivery;
     let result: string | null = null;
-    if (value !== undefined) {
+    if (value instanceof ResultText) result = value.text;
+    else if (value !== undefined) {
       const text = jsonText(value);
       if (text === undefined) return this.#retry(delivery, { code: 'failed', message: 'result not serialisable' });
       if (text.length > LIMITS.text)
@@ -96,15 +100,17 @@ export class Settler {
 
   #fail(delivery: Delivery, thrown: unknown): void {
     const { job } = delivery;
+    if (thrown instanceof HandlerUnavailable) return this.#retry(delivery, { code: 'failed', message: thrown.message }, thrown.retryInMs);
+    if (thrown instanceof HandlerCrashed) return this.#retry(delivery, { code: 'crashed', message: thrown.message });
     const verdict = verdictOf(thrown);
     if (verdict?.verb === 'snooze') return this.release(job, verdict.inMs);
-    const message = failureText(thrown);
+    const message = failureText(thrown, LIMITS.errorMessage);
     if (verdict?.verb !== 'discard') return this.#retry(delivery, { code: 'failed', message });
     this.#settle(job, false, () => this.storage.nack(job, { code: 'discarded', message }, { dead: true }));
   }
 
-  #retry(delivery: Delivery, error: JobError): void {
-    this.#nack(delivery.job, error, this.#backoffMs(delivery.job), delivery.cancelRequested);
+  #retry(delivery: Delivery, error: JobError, minDelayMs = 0): void {
+    this.#nack(delivery.job, error, Math.max(minDelayMs, this.#backoffMs(delivery.job)), delivery.cancelRequested);
   }
 
   #nack(job: JobRecord, error: JobError, retryInMs: number, cancelled: boolean): void {

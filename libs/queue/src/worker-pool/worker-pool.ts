@@ -4,12 +4,12 @@ import { Pruner } from '../maintenance/pruner.js';
 import { Reaper } from '../maintenance/reaper.js';
 import { ClaimLoop } from './claim-loop.js';
 import { Deadlines } from './deadlines.js';
-import { InlineRunner } from './inline.runner.js';
 import { LeaseKeeper } from './lease-keeper.js';
 import { Monitor } from './monitor.js';
 import { PoolCounters } from './pool-counters.js';
 import { poolSettings, type PoolSettings, type WorkerPoolOptions } from './pool-options.js';
 import { snapshotOf, type PoolSnapshot } from './pool-snapshot.js';
+import { Runners } from './runners.js';
 import { Settler } from './settler.js';
 import { Workers } from './workers.js';
 
@@ -29,6 +29,7 @@ export class WorkerPool {
   readonly #settings: PoolSettings;
   readonly #counters = new PoolCounters();
   readonly #settler: Settler;
+  readonly #runners: Runners;
   readonly #workers: Workers;
   readonly #deadlines: Deadlines;
   readonly #monitor: Monitor;
@@ -54,7 +55,10 @@ export class WorkerPool {
     const look = (): void => this.#look?.();
     this.#settler = new Settler(storage, settings, this.#counters, look);
     this.#deadlines = new Deadlines(settings.clock, () => this.#workers);
-    this.#workers = new Workers(settings, registry, new InlineRunner(), this.#settler, this.#counters, {
+    this.#runners = new Runners(settings, registry, () => {
+      for (const loop of this.#loops.values()) loop.wake();
+    });
+    this.#workers = new Workers(settings, registry, this.#runners, this.#settler, this.#counters, {
       freed: (queue) => this.#loops.get(queue)!.wake(),
       deadline: (atMs) => this.#deadlines.watch(atMs),
     });
@@ -139,6 +143,8 @@ export class WorkerPool {
       maintained = true;
       this.#look?.();
     });
+    // What still waits for its thread has not begun and will not.
+    for (const worker of this.#workers.busy()) if (!worker.delivery!.isEntered) this.#workers.end(worker, 'shutdown');
     await this.#until(() => this.#hurried || this.#quiet(), shutdownGraceMs);
     const unfinished = this.#workers.busy();
     if (unfinished.length > 0) log.warn(`${unfinished.length} running jobs are given back`);
@@ -153,7 +159,7 @@ export class WorkerPool {
     this.#settler.close();
     this.#deadlines.stop();
     this.#unsubscribe?.();
-    await Promise.all([this.#monitor.stop(), this.#keeper.stop()]);
+    await Promise.all([this.#monitor.stop(), this.#keeper.stop(), this.#runners.close()]);
     if (this.#keepAlive) clearInterval(this.#keepAlive);
   }
 
@@ -185,6 +191,7 @@ export class WorkerPool {
   #loop(queue: string, ended: () => void): ClaimLoop {
     const { clock, leaseMs } = this.#settings;
     const workers = this.#workers;
+    const runners = this.#runners;
     const settler = this.#settler;
     return new ClaimLoop(
       this.storage,
@@ -192,7 +199,7 @@ export class WorkerPool {
       {
         queue,
         get free() {
-          return workers.free(queue);
+          return Math.min(workers.free(queue), runners.room(queue));
         },
         take(jobs: readonly JobRecord[]) {
           const leaseUntilMs = clock.monoMs() + leaseMs;

@@ -4,7 +4,7 @@ import type { HandlerRegistry } from '../handler/handler.registry.js';
 import { Delivery } from './delivery.js';
 import type { PoolCounters } from './pool-counters.js';
 import type { PoolSettings } from './pool-options.js';
-import type { Runner } from './runner.js';
+import { HandlerCrashed, TERMINATED, type Runner } from './runner.js';
 import type { Settler } from './settler.js';
 import { Worker } from './worker.js';
 
@@ -69,13 +69,8 @@ export class Workers {
     // More than was asked for, or a foreign queue: not ours to keep.
     if (!worker) return this.settler.release(job);
     const { heartbeatTimeoutMs = this.settings.heartbeatTimeoutMs, timeoutMs = 0 } = handler.options;
-    const delivery = new Delivery(job, handler, heartbeatTimeoutMs, leaseUntilMs, this.settings.clock);
-    const limitMs = job.timeoutMs || timeoutMs;
-    if (limitMs > 0) {
-      delivery.endAt(this.settings.clock.monoMs() + limitMs, 'timeout');
-      this.listener.deadline(delivery.endAtMs);
-    }
-    worker.begin(delivery);
+    const entered = job.timeoutMs || timeoutMs ? this.#limitTime : null;
+    worker.begin(new Delivery(job, handler, heartbeatTimeoutMs, leaseUntilMs, this.settings.clock, entered));
   }
 
   /** Ends the delivery of a busy worker in the storage and takes the worker off it. The handler's signal fires first. */
@@ -102,6 +97,19 @@ export class Workers {
     }
   }
 
+  /** A handler with a time limit was entered. */
+  readonly #limitTime = (delivery: Delivery): void => {
+    const limitMs = delivery.job.timeoutMs || delivery.handler.options.timeoutMs!;
+    delivery.endAt(this.settings.clock.monoMs() + limitMs, 'timeout');
+    this.listener.deadline(delivery.endAtMs);
+  };
+
+  /** Its thread or process is dead: the slot's next worker gets a new one. */
+  #bury(worker: Worker): void {
+    worker.abandon('stopped');
+    this.#replace(worker);
+  }
+
   #replace(worker: Worker): void {
     this.counters.replaced++;
     const replacement = this.#hire(worker.queue);
@@ -124,9 +132,10 @@ export class Workers {
   }
 
   readonly #finished = (worker: Worker, delivery: Delivery, returned: boolean, value: unknown): void => {
-    if (worker.state === 'idle') this.#free(worker);
-    else this.counters.zombies--;
-    this.settler.finish(delivery, returned, value);
+    if (worker.state !== 'idle') this.counters.zombies--;
+    else if (value instanceof HandlerCrashed) this.#bury(worker);
+    else this.#free(worker);
+    if (value !== TERMINATED) this.settler.finish(delivery, returned, value);
   };
 
   #hire(queue: string): Worker {

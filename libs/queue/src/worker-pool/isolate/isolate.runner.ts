@@ -1,0 +1,249 @@
+import { LIMITS, type Clock } from '@orchd/storage';
+import type { DeliveryEndReason } from '../../handler/handler.js';
+import type { RegisteredHandler } from '../../handler/handler.registry.js';
+import { VERDICT } from '../../handler/verdict.js';
+import { jobWith } from '../../job/job.js';
+import type { Log } from '../../maintenance/log.js';
+import type { Delivery } from '../delivery.js';
+import { Notes } from '../notes.js';
+import { HandlerCrashed, ResultText, TERMINATED, type Runner } from '../runner.js';
+import type { FromInside, InsideNotes, InsideSettings, Outcome } from './inside/protocol.js';
+import type { Isolate, IsolateListener } from './isolate.js';
+import { LoadFailures } from './load-failures.js';
+
+/** A handler that is ended gets so long to hear its signal. */
+const ABORT_GRACE_MS = 50;
+/** `close` of a module may take so long. */
+const CLOSE_GRACE_MS = 1000;
+/** A module that is not loaded by then never will be. */
+const LOAD_LIMIT_MS = 60_000;
+
+export interface IsolateRunnerSettings {
+  /** Threads, or processes, that are not idle; and as many again that are. */
+  readonly limit: number;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly create: (handler: RegisteredHandler, settings: InsideSettings, listener: IsolateListener) => Isolate;
+  /** There may be room for another delivery. */
+  readonly roomier: () => void;
+}
+
+/** A delivery on its way: waiting (`isolate` is null), for its isolate to load, or in its handler. */
+interface Run {
+  readonly delivery: Delivery;
+  readonly end: (outcome: unknown) => void;
+  readonly fail: (error: Error) => void;
+  isolate: Isolate | null;
+}
+
+/**
+ * Runs handlers in threads, or in processes. They live on from job to job. Invariant: never more than `limit` of them are at anything, be it
+ * loading, working, or dying; and never more than `limit` are idle. A delivery that finds no room waits, its lease extended like any other.
+ */
+export class IsolateRunner implements Runner, IsolateListener {
+  /** By how long they are idle, the longest first. */
+  readonly #idle = new Set<Isolate>();
+  /** All others. */
+  readonly #active = new Map<Isolate, Run | null>();
+  readonly #runs = new Map<Delivery, Run>();
+  readonly #waiting = new Set<Run>();
+  readonly #failures: LoadFailures;
+  #emptied: (() => void) | null = null;
+
+  constructor(private readonly settings: IsolateRunnerSettings) {
+    this.#failures = new LoadFailures(settings.clock);
+  }
+
+  /** Deliveries that would be entered without waiting for another one's end. */
+  get room(): number {
+    return Math.max(0, this.settings.limit - this.#active.size - this.#waiting.size);
+  }
+
+  /** For whoever counts them: none ever leaks. */
+  get alive(): number {
+    return this.#idle.size + this.#active.size;
+  }
+
+  run(delivery: Delivery): unknown {
+    return new Promise((end, fail) => {
+      const run: Run = { delivery, end, fail, isolate: null };
+      delivery.onAbort = (reason) => this.#aborted(run, reason);
+      this.#runs.set(delivery, run);
+      this.#waiting.add(run);
+      this.#serve();
+    });
+  }
+
+  terminate(delivery: Delivery): void {
+    const run = this.#runs.get(delivery);
+    if (!run) return;
+    if (!delivery.isEntered) return void this.#leave(run).end(TERMINATED);
+    run.isolate!.state = 'dying';
+    this.#killSoon(run.isolate!, ABORT_GRACE_MS);
+  }
+
+  /** Resolves when all are gone. What still runs is killed: the pool has ended its deliveries before. */
+  async close(): Promise<void> {
+    for (const isolate of this.#active.keys()) if (isolate.state !== 'closing') isolate.kill();
+    for (const isolate of this.#idle) this.#retire(isolate);
+    if (this.alive > 0) await new Promise<void>((resolve) => (this.#emptied = resolve));
+  }
+
+  message(isolate: Isolate, message: FromInside): void {
+    const run = this.#active.get(isolate);
+    switch (message.kind) {
+      case 'loaded':
+        return this.#loaded(isolate);
+      case 'broken':
+        return this.#broken(isolate, message.message, message.stack);
+      case 'notes':
+        if (run) note(run.delivery, message);
+        return;
+      case 'beat':
+        return run?.delivery.beat();
+      case 'returned':
+      case 'threw':
+        if (run) this.#finished(isolate, run, message);
+    }
+  }
+
+  gone(isolate: Isolate, how: string): void {
+    const run = this.#active.get(isolate);
+    const wasIdle = this.#idle.delete(isolate);
+    this.#active.delete(isolate);
+    if (wasIdle) this.settings.log.warn(`an idle ${isolate.handler.runIn} of '${isolate.handler.type}' ended: ${how}`);
+    if (run) {
+      const { delivery } = this.#leave(run);
+      if (!delivery.isEntered) run.fail(this.#failures.add(isolate.handler.type, how));
+      else if (delivery.isAborted) run.end(TERMINATED);
+      else run.fail(new HandlerCrashed(how));
+    }
+    this.#serve();
+    this.settings.roomier();
+    if (this.alive === 0) this.#emptied?.();
+  }
+
+  /** Gives waiting deliveries what is idle or may be started, the oldest first. */
+  #serve(): void {
+    for (const run of this.#waiting) {
+      if (this.#active.size >= this.settings.limit) return;
+      const { handler } = run.delivery;
+      const idle = this.#idleOf(handler);
+      const failure = idle ? null : this.#failures.current(handler.type);
+      if (failure) this.#leave(run).fail(failure);
+      else this.#assign(run, idle ?? this.#spawn(handler));
+    }
+  }
+
+  #assign(run: Run, isolate: Isolate): void {
+    this.#waiting.delete(run);
+    this.#active.set(isolate, run);
+    run.isolate = isolate;
+    if (isolate.state === 'idle') this.#enter(isolate, run);
+  }
+
+  #enter(isolate: Isolate, { delivery }: Run): void {
+    const { job } = delivery;
+    delivery.pulse = isolate;
+    delivery.enter();
+    isolate.run({ kind: 'run', job: jobWith(job, null), payload: job.payload, attempt: job.attempts + 1 });
+  }
+
+  #loaded(isolate: Isolate): void {
+    if (isolate.state !== 'loading') return;
+    this.#failures.clear(isolate.handler.type);
+    isolate.state = 'idle';
+    const run = this.#active.get(isolate);
+    if (run) this.#enter(isolate, run);
+    else this.#rest(isolate);
+  }
+
+  #broken(isolate: Isolate, message: string, stack: string | null): void {
+    const { type, runIn } = isolate.handler;
+    const failure = this.#failures.add(type, message);
+    this.settings.log.error(`the ${runIn} of '${type}' could not be started: ${stack ?? message}`);
+    const run = this.#active.get(isolate);
+    if (run) this.#leave(run).fail(failure);
+    isolate.kill();
+  }
+
+  #finished(isolate: Isolate, run: Run, outcome: Outcome): void {
+    const { delivery } = this.#leave(run);
+    if (outcome.notes) note(delivery, outcome.notes);
+    const { recycleAfter = 0 } = isolate.handler.options;
+    if (isolate.state === 'dying') isolate.kill();
+    else if (recycleAfter > 0 && isolate.jobs >= recycleAfter) this.#retire(isolate);
+    else this.#rest(isolate);
+    if (outcome.kind === 'returned') run.end(new ResultText(outcome.result));
+    else run.fail(thrownInside(outcome));
+  }
+
+  /** The isolate is free, and goes on with the next delivery or waits for one. */
+  #rest(isolate: Isolate): void {
+    isolate.state = 'idle';
+    this.#active.delete(isolate);
+    this.#idle.add(isolate);
+    this.#serve();
+    if (this.#idle.size > this.settings.limit) this.#retire(this.#idle.values().next().value!);
+    this.settings.roomier();
+  }
+
+  /** The delivery is not this runner's business any more. Its isolate, if it has one, is left as it is. */
+  #leave(run: Run): Run {
+    run.delivery.onAbort = null;
+    this.#runs.delete(run.delivery);
+    this.#waiting.delete(run);
+    if (run.isolate && this.#active.has(run.isolate)) this.#active.set(run.isolate, null);
+    return run;
+  }
+
+  #aborted(run: Run, reason: DeliveryEndReason): void {
+    if (run.delivery.isEntered) run.isolate!.abort(reason);
+    // There is no handler to ask. Every other reason is followed by `terminate`.
+    else if (reason === 'cancelled') this.#leave(run).fail(new Error('cancelled before its handler was entered'));
+  }
+
+  #idleOf(handler: RegisteredHandler): Isolate | null {
+    for (const isolate of this.#idle) {
+      if (isolate.handler !== handler) continue;
+      this.#idle.delete(isolate);
+      return isolate;
+    }
+    return null;
+  }
+
+  #spawn(handler: RegisteredHandler): Isolate {
+    const { create, clock } = this.settings;
+    const { text, errorMessage, logLines, logLine } = LIMITS;
+    const limits = { text, errorMessage, logLines, logLine };
+    const isolate = create(handler, { module: (handler.target as URL).href, limits, beatEveryMs: 0 }, this);
+    clock.setTimer(LOAD_LIMIT_MS, () => {
+      if (isolate.state === 'loading') this.#broken(isolate, `the module was not loaded within ${LOAD_LIMIT_MS} ms`, null);
+    });
+    return isolate;
+  }
+
+  #retire(isolate: Isolate): void {
+    this.#idle.delete(isolate);
+    this.#active.set(isolate, null);
+    isolate.close();
+    this.#killSoon(isolate, CLOSE_GRACE_MS);
+  }
+
+  #killSoon(isolate: Isolate, graceMs: number): void {
+    this.settings.clock.setTimer(graceMs, () => isolate.kill());
+  }
+}
+
+function note(delivery: Delivery, { progress, log }: InsideNotes): void {
+  const notes = (delivery.notes ??= new Notes());
+  if (progress) notes.progress(progress.percent, progress.note);
+  for (const line of log ?? []) notes.log(line);
+}
+
+/** An error again, as if it had been thrown here. */
+function thrownInside({ message, stack, verdict }: Outcome & { kind: 'threw' }): Error {
+  const error = new Error(message);
+  if (stack !== null) error.stack = stack;
+  return verdict === null ? error : Object.assign(error, { [VERDICT]: verdict });
+}

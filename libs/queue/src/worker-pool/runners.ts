@@ -1,0 +1,55 @@
+import { availableParallelism } from 'node:os';
+import type { RunIn } from '../handler/handler.js';
+import type { HandlerRegistry } from '../handler/handler.registry.js';
+import type { Delivery } from './delivery.js';
+import { InlineRunner } from './inline.runner.js';
+import { IsolateRunner } from './isolate/isolate.runner.js';
+import { Thread } from './isolate/thread.js';
+import type { PoolSettings } from './pool-options.js';
+import type { Runner } from './runner.js';
+
+/** Sends each delivery to where its handler runs. */
+export class Runners implements Runner {
+  readonly #threads: IsolateRunner;
+  readonly #byPlace: Record<RunIn, Runner>;
+
+  constructor(
+    { clock, log }: PoolSettings,
+    private readonly registry: HandlerRegistry,
+    /** There may be room for another delivery where there was none. */
+    roomier: () => void,
+  ) {
+    this.#threads = new IsolateRunner({
+      limit: availableParallelism(),
+      clock,
+      log,
+      roomier,
+      create: (...args) => new Thread(...args),
+    });
+    this.#byPlace = { inline: new InlineRunner(), thread: this.#threads, process: this.#threads };
+  }
+
+  run(delivery: Delivery): unknown {
+    return this.#byPlace[delivery.handler.runIn].run(delivery);
+  }
+
+  terminate(delivery: Delivery): void {
+    this.#byPlace[delivery.handler.runIn].terminate(delivery);
+  }
+
+  /** How many jobs of the queue could be run at once; those that would only wait for a thread are better left to another process. */
+  room(queue: string): number {
+    let onlyThreads = false;
+    for (const { options, runIn } of this.registry.all()) {
+      if ((options.queue ?? 'default') !== queue) continue;
+      if (runIn !== 'thread') return Infinity;
+      onlyThreads = true;
+    }
+    return onlyThreads ? this.#threads.room : Infinity;
+  }
+
+  /** Resolves when no thread and no process is left. */
+  async close(): Promise<void> {
+    await this.#threads.close();
+  }
+}
