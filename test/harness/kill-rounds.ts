@@ -1,5 +1,6 @@
 import { expect } from '@jest/globals';
 import { setTimeout } from 'node:timers/promises';
+import { atATime } from './at-a-time.js';
 import { unfinished, violations } from './invariants.js';
 import { Ledger } from './ledger.js';
 import { LedgerClient } from './ledger-client.js';
@@ -13,6 +14,10 @@ const LONGEST_START_MS = 1500;
 const MOST_ANSWERS = 800;
 /** Every so many rounds the service does not even come up. */
 const START_EVERY = 4;
+/** That repeat at the end what was left open. */
+const CLIENTS = 32;
+/** A busy service may well answer `storage_slow`. */
+const TRIES = 5;
 
 export interface KillRoundsOptions {
   readonly random: SeededRandom;
@@ -67,7 +72,7 @@ export class KillRounds {
     const service = await this.options.launch().ready();
     await this.#expectSound(service);
     await this.#repeatWhatIsUnknown(service);
-    await Promise.all((await listAll(service, 'state=delayed')).map(({ id }) => service.call('DELETE', `/jobs/${id}`)));
+    await atATime(CLIENTS, await listAll(service, 'state=delayed'), ({ id }) => service.call('DELETE', `/jobs/${id}`));
     await this.#expectSound(service);
     expect(unfinished(await recount(service))).toEqual([]);
     expect(await service.stop()).toEqual({ code: 0, signal: null });
@@ -76,7 +81,10 @@ export class KillRounds {
   /** As R15 asks a client to. */
   async #repeatWhatIsUnknown(service: ServiceProcess): Promise<void> {
     const client = new LedgerClient(service.port, this.#ledger, this.#seen);
-    await Promise.all(this.#ledger.with('unknown').map((submission) => client.repeat(submission)));
+    await atATime(CLIENTS, this.#ledger.with('unknown'), async (submission) => {
+      for (let tries = TRIES; tries > 0 && submission.standing === 'unknown'; tries--) await client.repeat(submission);
+    });
+    expect(client.surprises).toEqual([]);
     expect(this.#ledger.with('sent', 'unknown')).toEqual([]);
   }
 }
