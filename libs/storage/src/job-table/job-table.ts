@@ -231,7 +231,7 @@ export class JobTable {
   // Replay --------------------------------------------------------------------------------------------------------------------------
 
   beginReplay(): void {
-    this.#shelves.replaying = true;
+    this.#shelves.beginReplay();
   }
 
   /**
@@ -269,15 +269,8 @@ export class JobTable {
    * @returns the events of that, to be kept
    */
   endReplay(now: Now, epochFloor: number): SettleEvent[] {
-    this.#shelves.replaying = false;
     this.#epochFloor = epochFloor;
-    const byState = (...states: JobState[]) => [...this.jobs.oldestFirst()].filter((entry) => states.includes(entry.state));
-    const ready = byState('ready').sort((a, b) => a.readySeq - b.readySeq);
-    const delayed = byState('delayed').sort((a, b) => a.due!.seq - b.due!.seq);
-    const finished = byState('done', 'cancelled', 'dead').sort((a, b) => a.detail!.finishedMono - b.detail!.finishedMono);
-    const active = byState('active').sort((a, b) => a.readySeq - b.readySeq);
-    for (const entry of delayed) restartDelay(entry, now);
-    for (const entry of [...ready, ...delayed, ...finished]) this.#shelves.shelve(entry);
+    const active = this.#shelves.endReplay(this.jobs.oldestFirst(), (entry) => restartDelay(entry, now));
     return active.map((entry) => this.#takeAway(entry, 'lease_expired', null, now));
   }
 

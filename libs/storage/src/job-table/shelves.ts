@@ -9,7 +9,7 @@ import type { Now } from './table-event.js';
 /**
  * Where the jobs of each state stand and in which order they leave it: ready by queue, priority and turn; delayed by due time; finished by
  * age. Invariant: every job of the table is counted under its state, exactly once, and stands on that state's shelf. During a replay only
- * counts and turns are kept; `shelve` puts each job in its place afterwards.
+ * counts and turns are kept; `endReplay` puts each job in its place.
  */
 export class Shelves {
   readonly counts: Record<JobState, number> = { delayed: 0, ready: 0, active: 0, done: 0, dead: 0, cancelled: 0 };
@@ -28,8 +28,25 @@ export class Shelves {
     return this.#readySeq;
   }
 
-  set replaying(replaying: boolean) {
-    this.#replaying = replaying;
+  beginReplay(): void {
+    this.#replaying = true;
+  }
+
+  /** Every job takes its place, in its own order; returns those that are active, by turn. One pass: there may be millions. */
+  endReplay(jobs: Iterable<JobEntry>, restartDelay: (entry: JobEntry) => void): JobEntry[] {
+    this.#replaying = false;
+    const ready: JobEntry[] = [];
+    const delayed: JobEntry[] = [];
+    const finished: JobEntry[] = [];
+    const active: JobEntry[] = [];
+    const rows = { ready, delayed, active, done: finished, cancelled: finished, dead: finished };
+    for (const entry of jobs) rows[entry.state].push(entry);
+    for (const row of [ready, active]) row.sort((a, b) => a.readySeq - b.readySeq);
+    delayed.sort((a, b) => a.due!.seq - b.due!.seq);
+    finished.sort((a, b) => a.detail!.finishedMono - b.detail!.finishedMono);
+    for (const entry of delayed) restartDelay(entry);
+    for (const row of [ready, delayed, finished]) for (const entry of row) this.shelve(entry);
+    return active;
   }
 
   /** A job enters the table; one that had a turn already (a copy in a log) keeps it. */

@@ -5,7 +5,7 @@ import { LogDamagedError, unavailable } from './damage.js';
 import { segmentName } from './file-names.js';
 import { sizeOf, type FileSystem } from './file-system.js';
 import { HEADER_BYTES } from './segment-header.js';
-import { readHeader, SegmentImage } from './segment-reader.js';
+import { readAhead, readHeader, type SegmentImage } from './segment-reader.js';
 
 export interface Replay {
   /** The records of one batch, in log order, without line ends. What it throws ends the opening. */
@@ -70,17 +70,17 @@ export class Recovery {
   async run(segments: number[]): Promise<Verdict> {
     this.#refuseGap(segments);
     for (const segment of segments) this.#totalBytes += await this.#fileBytes(segment);
-    for (const [index, segment] of segments.entries()) {
-      const image = await SegmentImage.read(this.fs, this.folder, segment);
-      if (!this.#acceptHeader(image, index === 0, index === segments.length - 1)) break;
+    const oldest = segments[0] ?? 1;
+    for await (const image of readAhead(this.fs, this.folder, segments)) {
+      const { segment } = image;
+      if (!this.#acceptHeader(image, segment === oldest, segment === segments.at(-1))) break;
       const end = await this.#readBatches(image);
-      if (image.endOfContent(end) > end) await this.#judgeBadBytes(image, end, segments[index + 1]);
+      if (image.endOfContent(end) > end) await this.#judgeBadBytes(image, end, segments[segments.indexOf(segment) + 1]);
       this.#verdict.segments.push({ segment, usedBytes: end, fileBytes: image.fileBytes });
       this.#keepUnproven(image, end);
       await this.#giveWay(image.fileBytes);
       if (this.#verdict.torn) break;
     }
-    const oldest = segments[0] ?? 1;
     if (oldest > this.#verdict.cleaned + 1) {
       this.#refuse(oldest, 0, `the log must begin with segment ${this.#verdict.cleaned + 1}: older segments are missing`);
     }

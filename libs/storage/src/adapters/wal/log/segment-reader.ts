@@ -35,9 +35,10 @@ export class SegmentImage {
     return withSegment(fs, folder, segment, async (file) => {
       const size = await file.size();
       if (size > MAX_SEGMENT_BYTES) throw new Error(`${size} bytes are more than a segment can have`);
-      const bytes = Buffer.alloc(align(size));
+      const bytes = Buffer.allocUnsafe(align(size));
       const count = await file.read(bytes.subarray(0, size), 0);
       if (count !== size) throw new Error(`${count} of ${size} bytes could be read`);
+      bytes.fill(0, size);
       return new SegmentImage(segment, bytes, size);
     });
   }
@@ -66,6 +67,26 @@ export class SegmentImage {
   /** The records of a batch, without their line ends. */
   linesOf(batch: DecodedBatch): string[] {
     return this.bytes.toString('utf8', batch.bodyStart, batch.bodyEnd - 1).split('\n');
+  }
+}
+
+/** Segments in order; while one is looked at the next is being read, so that the disk and the processor of a replay work at once. */
+export async function* readAhead(fs: FileSystem, folder: string, segments: readonly number[]): AsyncGenerator<SegmentImage> {
+  const read = (index: number) => {
+    const segment = segments[index];
+    const image = segment === undefined ? undefined : SegmentImage.read(fs, folder, segment);
+    image?.catch(() => undefined); // heard where it is awaited, if its turn ever comes
+    return image;
+  };
+  let next = read(0);
+  try {
+    for (let index = 1; next !== undefined; index++) {
+      const image = await next;
+      next = read(index);
+      yield image;
+    }
+  } finally {
+    await next?.catch(() => undefined);
   }
 }
 
