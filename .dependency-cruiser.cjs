@@ -1,6 +1,8 @@
 // The import arrows of orchd. Each rule says in its comment what it keeps true; `npm run arrows` checks them.
 const STORAGE = '^libs/storage/src';
 const QUEUE = '^libs/queue/src';
+/** Of the pool's way to run handlers elsewhere: the side of the thread or process. */
+const INSIDE = `${QUEUE}/worker-pool/isolate/inside/`;
 const HEALTH = '^libs/health/src';
 const TESTING = `${STORAGE}/testing/`;
 const ADAPTERS = `${STORAGE}/adapters/`;
@@ -31,6 +33,21 @@ module.exports = {
       { path: `${QUEUE}|${HEALTH}|^apps/` },
     ),
     rule('queue-knows-storage-only', 'queue knows neither health nor an application.', { path: QUEUE }, { path: `${HEALTH}|^apps/` }),
+    rule(
+      'inside-is-light',
+      'What runs inside a handler thread or process is loaded with each of them: Node, itself, and three files that import nothing.',
+      { path: `${INSIDE}` },
+      {
+        path: `^(libs|apps|node_modules)/|@nestjs|@orchd`,
+        pathNot: [INSIDE, `${QUEUE}/(handler/(handler|verdict)|job/job|worker-pool/failure-text)[.]ts$`],
+      },
+    ),
+    rule(
+      'what-inside-needs-imports-nothing',
+      'Else a thread would load it too. Types cost nothing.',
+      { path: `${QUEUE}/(handler/(handler|verdict)|worker-pool/failure-text)[.]ts$` },
+      { dependencyTypesNot: ['type-only'] },
+    ),
     rule('health-knows-no-app', 'A library does not know the service.', { path: HEALTH }, { path: '^apps/' }),
     rule('apps-are-apart', 'The service and the load generator share nothing.', { path: '^apps/orchd/' }, { path: '^apps/loadgen/' }),
     rule(

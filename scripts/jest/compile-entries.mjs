@@ -7,7 +7,7 @@ const root = resolve(import.meta.dirname, '../..');
 const sources = join(root, 'libs/queue/src');
 const inside = join(sources, 'worker-pool/isolate/inside');
 const target = join(root, 'node_modules/.cache/handler-entries');
-const ENTRIES = ['thread-entry'];
+const ENTRIES = ['thread-entry', 'process-entry', 'orphan-watch'];
 const SWC = { jsc: { target: 'es2022', parser: { syntax: 'typescript' } }, module: { type: 'es6' }, sourceMaps: 'inline' };
 
 export function entryFile(name) {

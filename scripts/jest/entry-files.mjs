@@ -3,3 +3,4 @@ import { pathToFileURL } from 'node:url';
 import { entryFile } from './compile-entries.mjs';
 
 export const THREAD_ENTRY = pathToFileURL(entryFile('thread-entry'));
+export const PROCESS_ENTRY = pathToFileURL(entryFile('process-entry'));

@@ -48,7 +48,6 @@ function isUrl(target: unknown): target is URL {
 
 function checkModule(type: string, { protocol }: URL, runIn: RunIn): void {
   if (protocol !== 'file:') throw new InvalidArgumentError('module', `of '${type}' must be a file: URL`);
-  if (runIn === 'process') throw new InvalidArgumentError('runIn', `of '${type}': 'process' is not available yet`);
   if (runIn === 'inline')
     throw new InvalidArgumentError('runIn', `of '${type}' must be 'thread' or 'process': its handler is a module file`);
 }

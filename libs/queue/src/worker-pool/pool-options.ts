@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { hostname } from 'node:os';
+import { availableParallelism, hostname } from 'node:os';
 import { InvalidArgumentError, LIMITS, QUEUE_PATTERN, systemClock, type Clock, type PrunePolicy } from '@orchd/storage';
 import { integerOption } from '../integer-option.js';
 import { silentLog, type Log } from '../maintenance/log.js';
@@ -10,6 +10,8 @@ export interface WorkerPoolOptions {
   readonly queues?: Readonly<Record<string, number>>;
   /** Workers of the queue `default`; default 16. */
   readonly workers?: number;
+  /** Handler threads at work at a time, of all queues together; default as many as there are cores. More workers wait for one. */
+  readonly threads?: number;
   /** Longest silence of a worker that holds a job, unless its handler says otherwise; default 30,000. */
   readonly heartbeatTimeoutMs?: number;
   /** Default true. When false, silent workers are left alone. */
@@ -35,6 +37,7 @@ export interface WorkerPoolOptions {
 
 export interface PoolSettings {
   readonly queues: ReadonlyMap<string, number>;
+  readonly threads: number;
   readonly heartbeatTimeoutMs: number;
   readonly healthCheck: boolean;
   readonly leaseMs: number;
@@ -50,6 +53,7 @@ export interface PoolSettings {
 export function poolSettings(options: WorkerPoolOptions): PoolSettings {
   return {
     queues: queueSizes(options),
+    threads: integerOption('threads', options.threads ?? availableParallelism(), 1, LIMITS.claim),
     heartbeatTimeoutMs: integerOption('heartbeatTimeoutMs', options.heartbeatTimeoutMs ?? 30_000, 1),
     healthCheck: options.healthCheck ?? true,
     leaseMs: integerOption('leaseMs', options.leaseMs ?? 10_000, 1),

@@ -1,8 +1,8 @@
-import { availableParallelism } from 'node:os';
 import type { RunIn } from '../handler/handler.js';
 import type { HandlerRegistry } from '../handler/handler.registry.js';
 import type { Delivery } from './delivery.js';
 import { InlineRunner } from './inline.runner.js';
+import { Child } from './isolate/child.js';
 import { IsolateRunner } from './isolate/isolate.runner.js';
 import { Thread } from './isolate/thread.js';
 import type { PoolSettings } from './pool-options.js';
@@ -11,22 +11,21 @@ import type { Runner } from './runner.js';
 /** Sends each delivery to where its handler runs. */
 export class Runners implements Runner {
   readonly #threads: IsolateRunner;
+  readonly #processes: IsolateRunner;
   readonly #byPlace: Record<RunIn, Runner>;
 
   constructor(
-    { clock, log }: PoolSettings,
+    { clock, log, heartbeatTimeoutMs, queues, threads }: PoolSettings,
     private readonly registry: HandlerRegistry,
     /** There may be room for another delivery where there was none. */
     roomier: () => void,
   ) {
-    this.#threads = new IsolateRunner({
-      limit: availableParallelism(),
-      clock,
-      log,
-      roomier,
-      create: (...args) => new Thread(...args),
-    });
-    this.#byPlace = { inline: new InlineRunner(), thread: this.#threads, process: this.#threads };
+    const shared = { clock, log, heartbeatTimeoutMs, roomier };
+    let slots = 0;
+    for (const size of queues.values()) slots += size;
+    this.#threads = new IsolateRunner({ ...shared, limit: threads, create: (...args) => new Thread(...args) });
+    this.#processes = new IsolateRunner({ ...shared, limit: slots, create: (...args) => new Child(...args) });
+    this.#byPlace = { inline: new InlineRunner(), thread: this.#threads, process: this.#processes };
   }
 
   run(delivery: Delivery): unknown {
@@ -50,6 +49,6 @@ export class Runners implements Runner {
 
   /** Resolves when no thread and no process is left. */
   async close(): Promise<void> {
-    await this.#threads.close();
+    await Promise.all([this.#threads.close(), this.#processes.close()]);
   }
 }

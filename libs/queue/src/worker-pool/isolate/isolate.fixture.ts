@@ -60,6 +60,24 @@ export class IsolateFixture {
     return join(this.folder, name);
   }
 
+  touch(name: string): void {
+    writeFileSync(this.file(name), '');
+  }
+
+  /** A new job of a handler that logs first, as soon as it runs. */
+  async begun(type: string): Promise<string> {
+    const id = await this.enqueue(type);
+    await this.until(
+      () => this.pool.snapshot().workers.busy === 1 && this.#heard(id),
+      () => `job ${id} to begin`,
+    );
+    return id;
+  }
+
+  async #heard(id: string): Promise<boolean> {
+    return (await this.storage.get(id))!.log.length > 0;
+  }
+
   async enqueue(type: string, request: Partial<JobRequest> = {}): Promise<string> {
     return (await this.queue.enqueue({ ...request, type })).id;
   }

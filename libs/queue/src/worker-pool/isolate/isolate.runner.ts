@@ -15,12 +15,17 @@ import { LoadFailures } from './load-failures.js';
 const ABORT_GRACE_MS = 50;
 /** `close` of a module may take so long. */
 const CLOSE_GRACE_MS = 1000;
+/** Beats of a process are told at most so often; a small part of the time-out, for it makes the judgement that much later. */
+const BEAT_SHARE = 50;
+const MAX_BEAT_MS = 10;
 /** A module that is not loaded by then never will be. */
 const LOAD_LIMIT_MS = 60_000;
 
 export interface IsolateRunnerSettings {
   /** Threads, or processes, that are not idle; and as many again that are. */
   readonly limit: number;
+  /** Of handlers that set none of their own. */
+  readonly heartbeatTimeoutMs: number;
   readonly clock: Clock;
   readonly log: Log;
   readonly create: (handler: RegisteredHandler, settings: InsideSettings, listener: IsolateListener) => Isolate;
@@ -99,8 +104,6 @@ export class IsolateRunner implements Runner, IsolateListener {
       case 'notes':
         if (run) note(run.delivery, message);
         return;
-      case 'beat':
-        return run?.delivery.beat();
       case 'returned':
       case 'threw':
         if (run) this.#finished(isolate, run, message);
@@ -131,8 +134,15 @@ export class IsolateRunner implements Runner, IsolateListener {
       const idle = this.#idleOf(handler);
       const failure = idle ? null : this.#failures.current(handler.type);
       if (failure) this.#leave(run).fail(failure);
-      else this.#assign(run, idle ?? this.#spawn(handler));
+      else if (idle || this.#mayLoad(handler)) this.#assign(run, idle ?? this.#spawn(handler));
     }
+  }
+
+  /** A module that nobody has loaded yet is loaded by one first. */
+  #mayLoad(handler: RegisteredHandler): boolean {
+    if (this.#failures.isProven(handler.type)) return true;
+    for (const isolate of this.#active.keys()) if (isolate.handler === handler && isolate.state === 'loading') return false;
+    return true;
   }
 
   #assign(run: Run, isolate: Isolate): void {
@@ -151,11 +161,12 @@ export class IsolateRunner implements Runner, IsolateListener {
 
   #loaded(isolate: Isolate): void {
     if (isolate.state !== 'loading') return;
-    this.#failures.clear(isolate.handler.type);
+    this.#failures.loaded(isolate.handler.type);
     isolate.state = 'idle';
     const run = this.#active.get(isolate);
     if (run) this.#enter(isolate, run);
     else this.#rest(isolate);
+    this.#serve();
   }
 
   #broken(isolate: Isolate, message: string, stack: string | null): void {
@@ -214,9 +225,11 @@ export class IsolateRunner implements Runner, IsolateListener {
 
   #spawn(handler: RegisteredHandler): Isolate {
     const { create, clock } = this.settings;
+    const { heartbeatTimeoutMs = this.settings.heartbeatTimeoutMs } = handler.options;
     const { text, errorMessage, logLines, logLine } = LIMITS;
     const limits = { text, errorMessage, logLines, logLine };
-    const isolate = create(handler, { module: (handler.target as URL).href, limits, beatEveryMs: 0 }, this);
+    const beatEveryMs = Math.min(MAX_BEAT_MS, heartbeatTimeoutMs / BEAT_SHARE);
+    const isolate = create(handler, { module: (handler.target as URL).href, limits, beatEveryMs }, this);
     clock.setTimer(LOAD_LIMIT_MS, () => {
       if (isolate.state === 'loading') this.#broken(isolate, `the module was not loaded within ${LOAD_LIMIT_MS} ms`, null);
     });

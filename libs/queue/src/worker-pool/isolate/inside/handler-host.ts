@@ -56,7 +56,7 @@ export class HandlerHost {
     let outcome;
     try {
       const view = { ...job, payload: parsedPayload(payload) };
-      this.line.beat();
+      this.line.enter();
       const value = await this.#handle(view, ctx);
       outcome = returned(value, ctx.finish(), limits);
     } catch (error) {

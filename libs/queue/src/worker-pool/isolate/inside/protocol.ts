@@ -73,13 +73,19 @@ export type FromInside =
   | { readonly kind: 'loaded' }
   | { readonly kind: 'broken'; readonly message: string; readonly stack: string | null }
   | ({ readonly kind: 'notes' } & InsideNotes)
-  | { readonly kind: 'beat' }
   | Outcome;
+
+/** Of processes; threads beat in shared memory. */
+export interface Beat {
+  readonly kind: 'beat';
+}
 
 /** The line to the pool, as a thread or a process has it. */
 export interface Line {
   send(message: FromInside): void;
   listen(receive: (message: ToInside) => void): void;
+  /** The handler is entered: the first sign of life. */
+  enter(): void;
   /** A sign of life, told without an event loop. Returns the reason if the pool has said that way that the delivery is over. */
   beat(): DeliveryEndReason | null;
 }

@@ -10,6 +10,7 @@ const cells = new ThreadCells(memory);
 const line: Line = {
   send: (message) => parentPort!.postMessage(message),
   listen: (receive) => parentPort!.on('message', receive),
+  enter: () => cells.beat(),
   beat() {
     cells.beat();
     return cells.abortReason();
