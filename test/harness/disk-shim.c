@@ -101,11 +101,18 @@ static void note(char kind, uint64_t call, int fd, uint64_t offset, uint64_t len
   pthread_mutex_unlock(&journal_lock);
 }
 
+/* A descriptor whose every write is synced: the sync is made, or fails, like any other. */
+static ssize_t synced(int fd, ssize_t written) {
+  int flags = fcntl(fd, F_GETFL);
+  if (written < 0 || flags < 0 || (flags & O_DSYNC) == 0) return written;
+  return fdatasync(fd) == 0 ? written : -1;
+}
+
 static ssize_t shimmed_write(const char *name, int fd, const void *bytes, size_t length, off_t offset) {
   pwrite_fn real = (pwrite_fn)dlsym(RTLD_NEXT, name);
   if (!concerns(fd)) return real(fd, bytes, length, offset);
   if (is_segment(fd)) pause_us(read_control().write_delay_us);
-  if (!getenv("ORCHD_SHIM_JOURNAL")) return real(fd, bytes, length, offset);
+  if (!getenv("ORCHD_SHIM_JOURNAL")) return synced(fd, real(fd, bytes, length, offset));
   uint64_t call = atomic_fetch_add(&calls, 1);
   char *before = calloc(1, length);
   ssize_t known = pread(fd, before, length, offset);
@@ -114,7 +121,7 @@ static ssize_t shimmed_write(const char *name, int fd, const void *bytes, size_t
   free(before);
   ssize_t written = real(fd, bytes, length, offset);
   note('W', call, fd, 0, 0, NULL);
-  return written;
+  return synced(fd, written);
 }
 
 ssize_t pwrite(int fd, const void *bytes, size_t length, off_t offset) { return shimmed_write("pwrite", fd, bytes, length, offset); }

@@ -53,7 +53,8 @@ describe('group commit', () => {
   });
 
   it('writes a batch that nobody wants durable without a sync, and syncs it with the next', async () => {
-    const { log, fs } = await new LogMachine().open();
+    const machine = new LogMachine();
+    const { log, fs } = await machine.open();
     const before = fs.calls.length;
     const claim = log.append('claim\n');
     await claim.written();
@@ -64,6 +65,8 @@ describe('group commit', () => {
     expect(fs.calls.slice(before).map(({ method }) => method)).toEqual(['write', 'write', 'sync']);
     await claim.durable();
     expect(fs.calls.length).toBe(before + 3);
+    // A write that is synced by itself would vouch for its own bytes alone.
+    expect((await machine.copyAfterPowerCut().reopen()).records).toEqual(['claim', 'ack']);
     await log.close();
   });
 
@@ -71,7 +74,9 @@ describe('group commit', () => {
     const machine = new LogMachine();
     const { log, fs } = await machine.open();
     const syncs = holdSyncs(fs);
-    const ack = log.append('ack\n').durable();
+    const first = log.append('ack\n');
+    const ack = first.durable();
+    await first.written();
     await settled();
     const claim = log.append('claim\n');
     await claim.written();
@@ -84,6 +89,26 @@ describe('group commit', () => {
     await claimDurable;
     expect((await machine.copyAfterPowerCut().reopen()).records).toEqual(['ack', 'claim']);
     await syncs.end();
+    await log.close();
+  });
+
+  it('goes back to a write and a sync apart once a sync was slow, so that a claim waits for one of them at most', async () => {
+    const machine = new LogMachine();
+    const { log, fs, clock } = await machine.open();
+    const syncs = holdSyncs(fs);
+    const jobs = log.append('jobs\n').durable();
+    await settled();
+    const claim = log.append('claim\n').written();
+    clock.advance(10);
+    await syncs.release();
+    await jobs;
+    await claim;
+    const more = log.append('more jobs\n').durable();
+    await settled();
+    await log.append('another claim\n').written();
+    expect(syncs.underWay()).toBe(1);
+    await syncs.end();
+    await more;
     await log.close();
   });
 

@@ -8,6 +8,8 @@ import type { SyncTimes } from './sync-times.js';
 import { defer, type Deferred, type WaitingBatch } from './waiting-batch.js';
 import { countLines, type WaitingLine } from './waiting-line.js';
 
+/** A disk that needed longer lately is given write and sync apart, so that a claim does not wait for the sync of others. */
+const SLOW_SYNC_MS = 5;
 /** What one write takes at most, unless a single batch is larger. */
 const FLUSH_BYTES = 2 * 2 ** 20;
 
@@ -26,8 +28,8 @@ export interface GroupCommitParts {
 }
 
 /**
- * The one writer of the log. A flush takes what waits to the disk in one write; then a sync begins where somebody asked for one, and while
- * it is under way the next flush fills itself. No timer, at most one write and one sync in flight. A flush does not wait for the sync when
+ * The one writer of the log. A flush takes what waits to the disk in one write; then a sync begins where somebody asked for one, or the
+ * write is synced by itself; and meanwhile the next flush fills itself. No timer, at most one write and one sync in flight. A flush does not wait for the sync when
  * somebody waits for a batch's write alone (a claim, whose worker stands idle); otherwise it does, since writing more often only costs.
  *
  * Invariant: a sync acknowledges only batches whose write had ended before it began.
@@ -189,12 +191,26 @@ export class GroupCommit {
       const next: WaitingBatch | undefined = line.first;
       batch = next && end + next.bytes <= buffer.length && placement.fitsHere(next, end) ? next : undefined;
     }
-    const count = await current.file.write(buffer, end, current.offset);
+    const synced = this.#mayWriteSynced();
+    const start = this.parts.clock.monoMs();
+    const count = synced
+      ? await current.file.writeSynced(buffer, end, current.offset)
+      : await current.file.write(buffer, end, current.offset);
     if (this.#hasFailed()) return;
     if (count !== end) throw new Error(`only ${count} of ${end} bytes were written`);
     current.offset += end;
     this.#lastWritten = last;
     this.#settleWritten(current.segment);
+    if (synced) this.#settleSynced(this.#unsynced.splice(0), last, start);
+  }
+
+  /**
+   * Write and sync in one, where all that came before is synced and nobody waits for the write alone: one way through the thread pool
+   * instead of two, which take as long as the sync itself on a fast disk.
+   */
+  #mayWriteSynced(): boolean {
+    if (!this.parts.syncs || !this.allSynced || this.parts.times.lastMs > SLOW_SYNC_MS) return false;
+    return this.#inFlight.some((batch) => batch.wantsSync) && !this.#inFlight.some((batch) => batch.wantsWrite);
   }
 
   #settleWritten(segment: number): void {
@@ -235,12 +251,16 @@ export class GroupCommit {
     const start = this.parts.clock.monoMs();
     await this.parts.chain.current.file.sync();
     if (this.#hasFailed()) return;
-    this.parts.times.add(this.parts.clock.monoMs() - start);
-    this.#lastSynced = upTo;
     const durable = this.#inSync;
     this.#inSync = [];
-    for (const batch of durable) batch.nowDurable();
+    this.#settleSynced(durable, upTo, start);
     for (const waiter of this.#syncWaiters.splice(0, waiters)) waiter.resolve();
+  }
+
+  #settleSynced(durable: readonly WaitingBatch[], upTo: number, start: number): void {
+    this.parts.times.add(this.parts.clock.monoMs() - start);
+    this.#lastSynced = upTo;
+    for (const batch of durable) batch.nowDurable();
   }
 
   #mustSync(): boolean {

@@ -14,7 +14,7 @@ export class Inode {
 }
 
 /** What has been done but not synced: a power cut may lose it, in whole or in part. */
-type Pending =
+export type Pending =
   | { kind: 'bytes'; inode: Inode; position: number; bytes: Buffer }
   | { kind: 'length'; inode: Inode; length: number }
   | { kind: 'name'; path: string; inode: Inode | undefined };
@@ -73,6 +73,17 @@ export class MemoryDisk {
   /** What a sync that begins now will have on the disk when it ends: nothing that is written meanwhile. */
   beginSync(inode: Inode): readonly Pending[] {
     return this.#pending.filter((pending) => pending.kind !== 'name' && pending.inode === inode);
+  }
+
+  /** The same for a write that is synced by itself: only what lies where it wrote. */
+  beginSyncOf(inode: Inode, position: number, length: number): readonly Pending[] {
+    return this.#pending.filter(
+      (pending) =>
+        pending.kind === 'bytes' &&
+        pending.inode === inode &&
+        pending.position < position + length &&
+        pending.position + pending.bytes.length > position,
+    );
   }
 
   endSync(covered: readonly Pending[]): void {

@@ -1,4 +1,4 @@
-import { Inode, type MemoryDisk } from './memory-disk.fixture.js';
+import { Inode, type MemoryDisk, type Pending } from './memory-disk.fixture.js';
 import type { FileSystem, OpenFile, OpenFolder } from './file-system.js';
 
 export interface Call {
@@ -141,8 +141,17 @@ class MemoryFile implements OpenFile {
     return count;
   }
 
-  async sync(): Promise<void> {
-    const covered = this.fs.disk.beginSync(this.inode);
+  async writeSynced(from: Buffer, length: number, position: number): Promise<number> {
+    const count = await this.write(from, length, position);
+    if (count === length) await this.#sync(this.fs.disk.beginSyncOf(this.inode, position, length));
+    return count;
+  }
+
+  sync(): Promise<void> {
+    return this.#sync(this.fs.disk.beginSync(this.inode));
+  }
+
+  async #sync(covered: readonly Pending[]): Promise<void> {
     try {
       await this.#enter('sync');
     } catch (error) {
@@ -157,6 +166,7 @@ class MemoryFile implements OpenFile {
   }
 
   timeSync(): number {
+    this.fs.disk.endSync(this.fs.disk.beginSync(this.inode));
     return this.fs.syncMs;
   }
 

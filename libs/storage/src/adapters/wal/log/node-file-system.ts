@@ -7,6 +7,8 @@ const FOLDER_MODE = 0o700;
 const FILE_MODE = 0o600;
 const { O_CREAT, O_EXCL, O_RDONLY, O_RDWR } = fs.constants;
 const FLAGS = { read: O_RDONLY, write: O_RDWR, create: O_RDWR | O_CREAT | O_EXCL };
+/** Elsewhere such a write may end in the disk's own cache. */
+const SYNCED_WRITES = process.platform === 'linux' ? O_RDWR | fs.constants.O_DSYNC : undefined;
 
 /** Callbacks of node:fs, each in one promise: FileHandle costs several per call, and the log makes two calls per flush. */
 export const nodeFileSystem: FileSystem = {
@@ -21,7 +23,14 @@ export const nodeFileSystem: FileSystem = {
   list: (folder) => fs.promises.readdir(folder),
 
   async open(file, mode) {
-    return new NodeFile(await open(file, FLAGS[mode]));
+    const descriptor = await open(file, FLAGS[mode]);
+    if (mode === 'read' || SYNCED_WRITES === undefined) return new NodeFile(descriptor);
+    try {
+      return new NodeFile(descriptor, await open(file, SYNCED_WRITES));
+    } catch (error) {
+      await close(descriptor);
+      throw error;
+    }
   },
 
   async openLocked(file) {
@@ -60,7 +69,11 @@ class NodeFolder implements OpenFolder {
 }
 
 class NodeFile implements OpenFile {
-  constructor(private readonly descriptor: number) {}
+  /** @param syncing a second descriptor whose writes the kernel syncs: one way through the thread pool instead of two */
+  constructor(
+    private readonly descriptor: number,
+    private readonly syncing?: number,
+  ) {}
 
   async read(into: Buffer, position: number): Promise<number> {
     let filled = 0;
@@ -79,9 +92,14 @@ class NodeFile implements OpenFile {
   }
 
   write(from: Buffer, length: number, position: number): Promise<number> {
-    return new Promise((resolve, reject) =>
-      fs.write(this.descriptor, from, 0, length, position, (error, count) => (error ? reject(error) : resolve(count))),
-    );
+    return write(this.descriptor, from, length, position);
+  }
+
+  async writeSynced(from: Buffer, length: number, position: number): Promise<number> {
+    if (this.syncing !== undefined) return write(this.syncing, from, length, position);
+    const count = await this.write(from, length, position);
+    if (count === length) await this.sync();
+    return count;
   }
 
   sync(): Promise<void> {
@@ -102,9 +120,16 @@ class NodeFile implements OpenFile {
     return new Promise((resolve, reject) => fs.fstat(this.descriptor, (error, stats) => (error ? reject(error) : resolve(stats.size))));
   }
 
-  close(): Promise<void> {
-    return close(this.descriptor);
+  async close(): Promise<void> {
+    if (this.syncing !== undefined) await close(this.syncing);
+    await close(this.descriptor);
   }
+}
+
+function write(descriptor: number, from: Buffer, length: number, position: number): Promise<number> {
+  return new Promise((resolve, reject) =>
+    fs.write(descriptor, from, 0, length, position, (error, count) => (error ? reject(error) : resolve(count))),
+  );
 }
 
 function open(file: string, flags: number): Promise<number> {
