@@ -20,7 +20,7 @@ const common = {
     '^\\./entry-files\\.js$': '<rootDir>/scripts/jest/entry-files.mjs',
     '^(\\.{1,2}/.*)\\.js$': '$1',
     '^@orchd/storage/testing$': '<rootDir>/libs/storage/src/testing/index.ts',
-    '^@orchd/storage/wal-tools$': '<rootDir>/libs/storage/src/wal-tools.ts',
+    '^@orchd/storage/(wal-tools|migration)$': '<rootDir>/libs/storage/src/$1.ts',
     '^@orchd/storage/(memory|wal|redis)$': '<rootDir>/libs/storage/src/adapters/$1/index.ts',
     '^@orchd/(storage|queue|health)$': '<rootDir>/libs/$1/src/index.ts',
   },

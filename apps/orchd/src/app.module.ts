@@ -10,12 +10,12 @@ import { HttpModule } from './http/http.module.js';
 @Module({})
 export class AppModule {
   static forRoot(settings: Settings, hooks: Pick<StorageSettings, 'warn' | 'onReplay'>): DynamicModule {
-    const { storage, dataDir, fsync, walSegmentBytes, redisUrl, redisPrefix } = settings;
+    const { storage, dataDir, fsync, walSegmentBytes, force, redisUrl, redisPrefix } = settings;
     const { maxAttempts, maxRequeues, retryBaseMs, retryCapMs } = settings;
     return {
       module: AppModule,
       imports: [
-        StorageModule.forRoot({ storage, dataDir, fsync, walSegmentBytes, redisUrl, redisPrefix, ...hooks, autoOpen: false }),
+        StorageModule.forRoot({ storage, dataDir, fsync, walSegmentBytes, force, redisUrl, redisPrefix, ...hooks, autoOpen: false }),
         QueueModule.forRoot({ maxAttempts, maxRequeues, retryBaseMs, retryCapMs }),
         ...(settings.role === 'api' ? [] : [workerPool(settings), HandlersModule]),
         HealthModule.forRoot(),

@@ -3,6 +3,9 @@ const [first, ...rest] = process.argv.slice(2);
 if (first === 'wal') {
   const { walCommand } = await import('./wal/wal-command.js');
   process.exitCode = await walCommand(rest, process);
+} else if (first === 'migrate') {
+  const { migrateCommand } = await import('./migrate/migrate-command.js');
+  process.exitCode = await migrateCommand(rest, process);
 } else {
   const { serviceCommand } = await import('./service-command.js');
   await serviceCommand();

@@ -8,7 +8,7 @@ import { resolveStorageSettings, type StorageSettings } from './storage.settings
 export async function createStorage(settings: StorageSettings = {}): Promise<StorageAdapter> {
   if (settings.adapter !== undefined) return settings.adapter;
   const { storage, dataDir, fsync, walSegmentBytes, redisUrl, redisPrefix } = resolveStorageSettings(settings);
-  const { warn, onReplay } = settings;
+  const { force, warn, onReplay } = settings;
   switch (storage) {
     case 'memory': {
       const { MemoryStorageAdapter } = await import('./adapters/memory/index.js');
@@ -16,7 +16,7 @@ export async function createStorage(settings: StorageSettings = {}): Promise<Sto
     }
     case 'wal': {
       const { WalStorageAdapter } = await import('./adapters/wal/index.js');
-      return new WalStorageAdapter({ dir: dataDir, fsync, segmentBytes: walSegmentBytes, warn, onReplay });
+      return new WalStorageAdapter({ dir: dataDir, fsync, segmentBytes: walSegmentBytes, force, warn, onReplay });
     }
     case 'redis': {
       const { RedisStorageAdapter } = await import('./adapters/redis/index.js');

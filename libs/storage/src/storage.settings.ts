@@ -19,13 +19,15 @@ export interface StorageSettings {
   readonly redisUrl?: string;
   /** `ORCHD_REDIS_PREFIX`, default `orchd`; for `redis`. */
   readonly redisPrefix?: string;
+  /** Open a log whose jobs were moved to another storage all the same; for `wal`. */
+  readonly force?: boolean;
   /** An adapter of your own; then nothing else here counts. */
   readonly adapter?: StorageAdapter;
   readonly warn?: (message: string, details: object) => void;
   readonly onReplay?: (done: number, total: number) => void;
 }
 
-export type ResolvedStorageSettings = Required<Omit<StorageSettings, 'adapter' | 'warn' | 'onReplay'>>;
+export type ResolvedStorageSettings = Required<Omit<StorageSettings, 'force' | 'adapter' | 'warn' | 'onReplay'>>;
 
 export const MIN_SEGMENT_BYTES = 64 * 1024;
 const DEFAULTS: ResolvedStorageSettings = {

@@ -3,7 +3,7 @@ import { SETTING_TABLE, environmentName } from './setting-table.js';
 /** What `orchd --help` prints: one block per flag, aligned, no line wider than a terminal. */
 export function helpText(version: string): string {
   const rows = Object.values(SETTING_TABLE).map(({ flag, value, default: preset, help }) => ({
-    left: `--${flag} ${value}`,
+    left: `--${flag} ${value}`.trimEnd(),
     middle: environmentName(flag),
     right: preset,
     help,
@@ -15,6 +15,7 @@ export function helpText(version: string): string {
 
 Usage: orchd [flags]
        orchd wal verify|dump|salvage DIR     a log on disk; see orchd wal --help
+       orchd migrate --from wal:DIR --to ... jobs to another storage; see orchd migrate --help
 
   ${'flag'.padEnd(left)}${'environment'.padEnd(middle)}default
 ${lines.join('\n')}

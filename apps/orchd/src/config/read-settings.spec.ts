@@ -23,6 +23,7 @@ describe('settings', () => {
       dataDir: './data',
       fsync: 'always',
       walSegmentBytes: 16_777_216,
+      force: false,
       redisUrl: 'redis://127.0.0.1:6379',
       redisPrefix: 'orchd',
       role: 'all',
@@ -55,6 +56,12 @@ describe('settings', () => {
     expect(settings(['--port', '10'], { ORCHD_PORT: 'tcp://10.0.0.1:80' }).port).toBe(10);
   });
 
+  it('take --force alone for on, and a value where one is written', () => {
+    expect(settings(['--force', '--workers', '2'])).toMatchObject({ force: true, workers: 2 });
+    expect(settings(['--force=off'], { ORCHD_FORCE: 'on' }).force).toBe(false);
+    expect(problems(['--force=yes'])).toEqual([expect.stringContaining('--force (ORCHD_FORCE): must be on or off')]);
+  });
+
   it('take the last of a flag given twice', () => {
     expect(settings(['--workers', '1', '--workers', '2']).workers).toBe(2);
   });
@@ -62,7 +69,7 @@ describe('settings', () => {
   it.each(Object.values(SETTING_TABLE).map(({ flag, default: preset }) => [flag, preset]))(
     '--%s accepts its own default, as a flag and from the environment',
     (flag, preset) => {
-      expect(problems([`--${flag}`, preset])).toEqual([]);
+      expect(problems([`--${flag}=${preset}`])).toEqual([]);
       expect(problems([], { [environmentName(flag)]: preset })).toEqual([]);
     },
   );

@@ -11,7 +11,9 @@ export type CommandLine =
   | { readonly kind: 'problems'; readonly problems: readonly string[] };
 
 const OPTIONS = {
-  ...Object.fromEntries(Object.values(SETTING_TABLE).map(({ flag }) => [flag, { type: 'string' as const }])),
+  ...Object.fromEntries(
+    Object.values(SETTING_TABLE).map(({ flag, value }) => [flag, { type: value === '' ? ('boolean' as const) : ('string' as const) }]),
+  ),
   help: { type: 'boolean', short: 'h' },
   version: { type: 'boolean', short: 'v' },
 } as const;
@@ -35,7 +37,7 @@ function readFlags(argv: readonly string[]): { flags: Map<string, string>; probl
     if (token.kind !== 'option') continue;
     const option = Object.hasOwn(OPTIONS, token.name) ? OPTIONS[token.name as keyof typeof OPTIONS] : undefined;
     if (option === undefined) problems.push(`${token.rawName}: unknown flag (see --help)`);
-    else if (option.type === 'boolean') flags.set(token.name, '');
+    else if (option.type === 'boolean') flags.set(token.name, token.value ?? 'on');
     else if (token.value === undefined || (!token.inlineValue && token.value.startsWith('--'))) {
       problems.push(`${token.rawName} (${environmentName(token.name)}): needs a value`);
     } else flags.set(token.name, token.value);

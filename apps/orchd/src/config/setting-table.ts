@@ -7,7 +7,7 @@ export interface SettingDefinition<T> {
   /** As it would be written on the command line. */
   readonly default: string;
   readonly parse: SettingParser<T>;
-  /** What stands for the value in --help. */
+  /** What stands for the value in --help. Empty: the flag alone means `on`. */
   readonly value: string;
   readonly help: string;
   /** The value may hold a password: messages never repeat it. */
@@ -38,6 +38,7 @@ export const SETTING_TABLE: { readonly [K in keyof Settings]: SettingDefinition<
     parse: integer(MIN_SEGMENT_BYTES, GIB),
     help: 'size of one log file',
   },
+  force: { flag: 'force', value: '', default: 'off', parse: onOff, help: 'start on a log although it is marked MIGRATED' },
   redisUrl: {
     flag: 'redis-url',
     value: 'URL',

@@ -16,6 +16,8 @@ export interface Settings {
   readonly dataDir: string;
   readonly fsync: (typeof FSYNC_MODES)[number];
   readonly walSegmentBytes: number;
+  /** Start on a log whose jobs were moved to another storage. */
+  readonly force: boolean;
   readonly redisUrl: string;
   readonly redisPrefix: string;
   readonly role: (typeof ROLES)[number];

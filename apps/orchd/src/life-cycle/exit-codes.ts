@@ -15,6 +15,8 @@ const OF_STORAGE = new Map<string, ExitCode>([
   ['storage_locked', EXIT.occupied],
   ['storage_damaged', EXIT.damagedLog],
   ['invalid_argument', EXIT.badSetting],
+  ['storage_migrated', EXIT.badSetting],
+  ['conflict', EXIT.badSetting],
 ]);
 
 /** For the code of an `OrchdError` with which a storage refused. */

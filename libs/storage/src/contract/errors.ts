@@ -17,6 +17,7 @@ export type ErrorCode =
   | 'outcome_unknown'
   | 'storage_locked'
   | 'storage_damaged'
+  | 'storage_migrated'
   | 'starting'
   | 'draining';
 

@@ -49,7 +49,7 @@ export abstract class StorageAdapter {
   #closing: Promise<void> | null = null;
   readonly #listeners = new Set<(event: StorageEvent) => void>();
 
-  /** Resolves when jobs can be enqueued and claimed. Idempotent. Rejects `storage_locked`, `storage_damaged`, `storage_unavailable`. */
+  /** Resolves when jobs can be enqueued and claimed. Idempotent. Rejects `storage_locked`, `storage_damaged`, `storage_migrated`, `storage_unavailable`. */
   open(): Promise<void> {
     if (this.#closing) return this.#closing.then(() => this.open());
     this.#opening ??= this.#open();
@@ -68,7 +68,7 @@ export abstract class StorageAdapter {
 
   /** Resolves when all of the jobs, in the given order, are durable in the declared class; all or none (R12). Rejects `conflict`. */
   enqueue(jobs: readonly NewJob[]): Promise<EnqueueOutcome[]> {
-    return this.#call(() => this.doEnqueue(checkEnqueue(jobs)));
+    return this.call(() => this.doEnqueue(checkEnqueue(jobs)));
   }
 
   /**
@@ -76,53 +76,53 @@ export abstract class StorageAdapter {
    * arrives later is released by the adapter). Resolves when the claim would survive kill -9 of this process, where the class has that.
    */
   claim(request: ClaimRequest): Promise<JobRecord[]> {
-    return this.#call(() => (checkClaim(request), this.doClaim(request)));
+    return this.call(() => (checkClaim(request), this.doClaim(request)));
   }
 
   /** Prolongs leases, one outcome per request, in order. Progress and log notes are kept un-synced, at most one write a second and job. */
   extend(requests: readonly ExtendRequest[], leaseMs: number): Promise<ExtendOutcome[]> {
-    return this.#call(() => (checkExtend(requests, leaseMs), this.doExtend(requests, leaseMs)));
+    return this.call(() => (checkExtend(requests, leaseMs), this.doExtend(requests, leaseMs)));
   }
 
   /** The delivery succeeded. Resolves when durable. Rejects `lease_lost`. The same call again succeeds (R4). */
   ack(lease: Lease, result: string | null = null): Promise<void> {
-    return this.#call(() => (checkLease(lease), result === null || checkText('result', result), this.doAck(lease, result)));
+    return this.call(() => (checkLease(lease), result === null || checkText('result', result), this.doAck(lease, result)));
   }
 
   /** The delivery failed: one attempt is charged; the last one makes the job dead. Resolves when durable. Rejects `lease_lost`. */
   nack(lease: Lease, error: JobError, disposition: NackDisposition): Promise<void> {
-    return this.#call(() => (checkLease(lease), checkNack(disposition), this.doNack(lease, checkError(error), disposition)));
+    return this.call(() => (checkLease(lease), checkNack(disposition), this.doNack(lease, checkError(error), disposition)));
   }
 
   /** Gives the job back untouched, for now or for `inMs` later; no attempt is charged. Rejects `lease_lost`. */
   release(lease: Lease, options: { inMs?: number } = {}): Promise<void> {
     const inMs = options.inMs ?? 0;
-    return this.#call(() => (checkLease(lease), checkDuration('inMs', inMs), this.doRelease(lease, inMs)));
+    return this.call(() => (checkLease(lease), checkDuration('inMs', inMs), this.doRelease(lease, inMs)));
   }
 
   /** Takes the job away from its silent worker: epoch + 1, ready again, from the third time on after a backoff (R6). Rejects `lease_lost`. */
   requeue(lease: Lease, reason: RequeueReason): Promise<void> {
-    return this.#call(() => (checkLease(lease), checkReason(reason), this.doRequeue(lease, reason)));
+    return this.call(() => (checkLease(lease), checkReason(reason), this.doRequeue(lease, reason)));
   }
 
   /** Requeues jobs whose lease expired; resolves with their number. 0 where `shared` is false: those leases end with the process. */
   reap(limit: number): Promise<number> {
-    return this.#call(() => (checkLimit('limit', limit, LIMITS.claim), this.doReap(limit)));
+    return this.call(() => (checkLimit('limit', limit, LIMITS.claim), this.doReap(limit)));
   }
 
   /** What it shows is durable in the declared class (R14). Rejects `storage_slow` when the covering flush takes more than 1 s. */
   get(id: string): Promise<JobRecord | null> {
-    return this.#call(() => (checkId('id', id), this.doGet(id)));
+    return this.call(() => (checkId('id', id), this.doGet(id)));
   }
 
   /** As `get`, by id ascending. A page may be followed by an empty last one. */
   list(query: ListQuery = {}): Promise<JobPage> {
-    return this.#call(() => (checkList(query), this.doList(query)));
+    return this.call(() => (checkList(query), this.doList(query)));
   }
 
   /** Jobs kept, by state. Never waits for a flush. */
   counts(): Promise<JobCounts> {
-    return this.#call(() => this.doCounts());
+    return this.call(() => this.doCounts());
   }
 
   /**
@@ -130,17 +130,17 @@ export abstract class StorageAdapter {
    * `already_finished`.
    */
   cancel(id: string): Promise<JobRecord> {
-    return this.#call(() => (checkId('id', id), this.doCancel(id)));
+    return this.call(() => (checkId('id', id), this.doCancel(id)));
   }
 
   /** Dead -> ready, counters at 0, epoch and last error kept. Resolves with the job when durable. Rejects `not_found`, `not_dead`. */
   redrive(id: string): Promise<JobRecord> {
-    return this.#call(() => (checkId('id', id), this.doRedrive(id)));
+    return this.call(() => (checkId('id', id), this.doRedrive(id)));
   }
 
   /** Forgets at most 1,000 jobs that the policy gives up; resolves with their number. Call again while it is 1,000. */
   prune(policy: PrunePolicy): Promise<number> {
-    return this.#call(() => (checkPrune(policy), this.doPrune(policy)));
+    return this.call(() => (checkPrune(policy), this.doPrune(policy)));
   }
 
   /** Hints of this adapter, to this process. Returns the unsubscribe function. */
@@ -202,7 +202,7 @@ export abstract class StorageAdapter {
   }
 
   /** A refused argument or a closed adapter rejects, it never throws: callers have one way to look at failures. */
-  #call<T>(action: () => Promise<T>): Promise<T> {
+  protected call<T>(action: () => Promise<T>): Promise<T> {
     if (this.#state !== 'open') return Promise.reject(notOpen(this.#state));
     try {
       return action();

@@ -1,5 +1,6 @@
-import { OrchdError, type CheckedJob } from '../contract/index.js';
+import { InvalidArgumentError, OrchdError, type CheckedJob, type ImportOutcome, type MovedJob } from '../contract/index.js';
 import { JobEntry, type JobKeys } from './job-entry.js';
+import { fromMovedJob } from './moved-job.js';
 import type { Now } from './table-event.js';
 
 /** What an enqueue call will come to, decided and reserved, not yet shown. */
@@ -7,6 +8,12 @@ export interface EnqueuePlan {
   /** One per job of the call, in order; equal twins and repeated requests share an entry. */
   readonly entries: readonly JobEntry[];
   /** Those that this call makes. */
+  readonly fresh: readonly JobEntry[];
+}
+
+/** What an import will come to, likewise. */
+export interface ImportPlan {
+  readonly outcomes: readonly ImportOutcome[];
   readonly fresh: readonly JobEntry[];
 }
 
@@ -41,6 +48,24 @@ export class IncomingJobs {
       this.abandon(fresh);
       throw error;
     }
+  }
+
+  /** Throws `invalid_argument` for an active job; then nothing is reserved. */
+  prepareImport(jobs: readonly MovedJob[], now: Now): ImportPlan {
+    const active = jobs.find(({ state }) => state === 'active');
+    if (active !== undefined) throw new InvalidArgumentError('state', `job ${active.id} is active: its lease cannot be moved`);
+    const fresh: JobEntry[] = [];
+    const outcomes = jobs.map((job) => {
+      const there = this.#shown(job.id) ?? this.#incoming.get(job.id);
+      if (there !== undefined) return there.createdAt === job.createdAt ? 'present' : 'taken';
+      if (job.dedupeKey !== null && this.#keys.has(job.dedupeKey)) return 'taken';
+      const entry = fromMovedJob(job, now);
+      this.#incoming.set(entry.id, entry);
+      this.learnKey(entry);
+      fresh.push(entry);
+      return 'imported';
+    });
+    return { outcomes, fresh };
   }
 
   /** The jobs are shown from now on; their keys stay. */

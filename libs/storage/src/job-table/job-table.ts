@@ -17,6 +17,7 @@ import type { JobEntry, SettleVerb } from './job-entry.js';
 import { JobStore } from './job-store.js';
 import type { Shelves } from './shelves.js';
 import { applyCancel, applyNote, applyRedrive, applySettle, applyStart, mergeLog, restartDelay } from './transitions.js';
+import { isFinal, REQUEUE_MESSAGES, waiting } from './transitions.js';
 import type {
   CancelEvent,
   ClaimEvent,
@@ -39,10 +40,6 @@ export interface Settlement {
 }
 
 const REPEATED: Settlement = { event: null, refused: false };
-const REQUEUE_MESSAGES: Record<RequeueReason, string> = {
-  hung: 'the worker was silent for longer than its heartbeat time-out',
-  lease_expired: 'the lease ended before the job did: its process died or was cut off',
-};
 
 /**
  * The state machine of all jobs of one storage: pure, synchronous, without a clock of its own. A verb checks, decides, applies and returns
@@ -73,7 +70,16 @@ export class JobTable {
 
   /** What a log that forgets its beginning must say again (see `ClockEvent`). */
   clock(mono: number): ClockEvent {
-    return { kind: 'clock', mono, turn: this.#shelves.latestTurn };
+    return { kind: 'clock', mono, turn: this.#shelves.latestTurn, floor: this.#epochFloor };
+  }
+
+  /** Every epoch that was given out is below it, but for those of the jobs that are here. */
+  get epochFloor(): number {
+    return this.#epochFloor;
+  }
+
+  raiseEpochFloor(floor: number): void {
+    this.#epochFloor = Math.max(this.#epochFloor, floor);
   }
 
   counts(): JobCounts {
@@ -88,13 +94,13 @@ export class JobTable {
   }
 
   /** Shows the fresh jobs of a plan. */
-  commit(plan: EnqueuePlan): void {
+  commit(plan: Pick<EnqueuePlan, 'fresh'>): void {
     this.jobs.incoming.settle(plan.fresh);
     for (const entry of plan.fresh) this.jobs.insert(entry);
   }
 
   /** The plan could not be kept: as if it had never been. */
-  abandon(plan: EnqueuePlan): void {
+  abandon(plan: Pick<EnqueuePlan, 'fresh'>): void {
     this.jobs.incoming.abandon(plan.fresh);
   }
 
@@ -222,7 +228,7 @@ export class JobTable {
         this.#shelves.takeDead((dead) => tooOld(dead, policy.keepDeadMs));
       if (entry === undefined) break;
       this.jobs.remove(entry);
-      this.#epochFloor = Math.max(this.#epochFloor, entry.epoch + 1);
+      this.raiseEpochFloor(entry.epoch + 1);
       ids.push(entry.id);
     }
     return ids.length === 0 ? null : { kind: 'prune', ids };
@@ -250,10 +256,14 @@ export class JobTable {
         event.leases.forEach((lease, i) => this.#replayPromote(lease, event.turn + i));
         return;
       case 'prune':
-        for (const id of event.ids) this.#removeId(id);
+        for (const id of event.ids) {
+          this.raiseEpochFloor((this.jobs.get(id)?.epoch ?? 0) + 1);
+          this.#removeId(id);
+        }
         return;
       case 'clock':
         this.#shelves.sawTurn(event.turn);
+        this.raiseEpochFloor(event.floor);
         return this.#sawMono(event.mono);
       default: {
         if ('turn' in event) this.#shelves.sawTurn(event.turn);
@@ -269,7 +279,7 @@ export class JobTable {
    * @returns the events of that, to be kept
    */
   endReplay(now: Now, epochFloor: number): SettleEvent[] {
-    this.#epochFloor = epochFloor;
+    this.raiseEpochFloor(epochFloor);
     const active = this.#shelves.endReplay(this.jobs.oldestFirst(), (entry) => restartDelay(entry, now));
     return active.map((entry) => this.#takeAway(entry, 'lease_expired', null, now));
   }
@@ -382,12 +392,4 @@ interface SettleArguments {
   readonly delayMs?: number;
   readonly result?: string | null;
   readonly error?: JobError | null;
-}
-
-function isFinal(state: JobState): boolean {
-  return state === 'done' || state === 'dead' || state === 'cancelled';
-}
-
-function waiting(delayMs: number): JobState {
-  return delayMs > 0 ? 'delayed' : 'ready';
 }

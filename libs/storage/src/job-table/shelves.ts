@@ -4,6 +4,7 @@ import { DueHeap } from './due-heap.js';
 import { Fifo } from './fifo.js';
 import type { DueItem, JobEntry } from './job-entry.js';
 import { ReadyLanes } from './ready-lanes.js';
+import { standingOrder } from './standing-order.js';
 import type { Now } from './table-event.js';
 
 /**
@@ -32,18 +33,10 @@ export class Shelves {
     this.#replaying = true;
   }
 
-  /** Every job takes its place, in its own order; returns those that are active, by turn. One pass: there may be millions. */
+  /** Every job takes its place, in its own order; returns those that are active, by turn. */
   endReplay(jobs: Iterable<JobEntry>, restartDelay: (entry: JobEntry) => void): JobEntry[] {
     this.#replaying = false;
-    const ready: JobEntry[] = [];
-    const delayed: JobEntry[] = [];
-    const finished: JobEntry[] = [];
-    const active: JobEntry[] = [];
-    const rows = { ready, delayed, active, done: finished, cancelled: finished, dead: finished };
-    for (const entry of jobs) rows[entry.state].push(entry);
-    for (const row of [ready, active]) row.sort((a, b) => a.readySeq - b.readySeq);
-    delayed.sort((a, b) => a.due!.seq - b.due!.seq);
-    finished.sort((a, b) => a.detail!.finishedMono - b.detail!.finishedMono);
+    const { ready, delayed, finished, active } = standingOrder(jobs);
     for (const entry of delayed) restartDelay(entry);
     for (const row of [ready, delayed, finished]) for (const entry of row) this.shelve(entry);
     return active;

@@ -86,9 +86,11 @@ export interface PruneEvent {
   readonly ids: readonly string[];
 }
 
-/** Carries on what belongs to no job, where a log has lost its beginning: the storage's monotonic clock and the count of turns. */
+/** Carries on what belongs to no job, where a log has lost its beginning: the storage's monotonic clock, the count of turns, the epoch floor. */
 export interface ClockEvent {
   readonly kind: 'clock';
   readonly mono: number;
   readonly turn: number;
+  /** No epoch given out later is below it. */
+  readonly floor: number;
 }

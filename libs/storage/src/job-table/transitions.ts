@@ -1,6 +1,11 @@
-import { LIMITS } from '../contract/index.js';
+import { LIMITS, type JobState, type RequeueReason } from '../contract/index.js';
 import type { JobEntry } from './job-entry.js';
 import type { CancelEvent, NoteEvent, Now, SettleEvent } from './table-event.js';
+
+export const REQUEUE_MESSAGES: Record<RequeueReason, string> = {
+  hung: 'the worker was silent for longer than its heartbeat time-out',
+  lease_expired: 'the lease ended before the job did: its process died or was cut off',
+};
 
 /** What each event does to the fields of a job, apart from its state and place. Live calls and replay share these. */
 
@@ -25,7 +30,7 @@ export function applySettle(entry: JobEntry, event: SettleEvent): void {
   }
   if (event.error !== null) detail.error = { code: event.error.code, message: event.error.message, at: event.at };
   detail.result = event.result;
-  if (event.to === 'done' || event.to === 'dead' || event.to === 'cancelled') applyFinish(entry, event);
+  if (isFinal(event.to)) applyFinish(entry, event);
 }
 
 export function applyCancel(entry: JobEntry, event: CancelEvent): void {
@@ -55,6 +60,14 @@ export function applyNote(entry: JobEntry, event: NoteEvent): void {
 export function restartDelay(entry: JobEntry, now: Now): void {
   const due = entry.due!;
   due.key = due.instant ? entry.runAt : now.mono + Math.min(entry.runAt - now.wall, due.delayMs);
+}
+
+export function waiting(delayMs: number): JobState {
+  return delayMs > 0 ? 'delayed' : 'ready';
+}
+
+export function isFinal(state: JobState): boolean {
+  return state === 'done' || state === 'dead' || state === 'cancelled';
 }
 
 function applyFinish(entry: JobEntry, moment: { at: number; mono: number }): void {

@@ -6,17 +6,22 @@ import type {
   EnqueueOutcome,
   ExtendOutcome,
   ExtendRequest,
+  ImportOutcome,
   JobCounts,
   JobError,
+  JobExport,
+  JobExporter,
+  JobImporter,
   JobPage,
   JobRecord,
   Lease,
   ListQuery,
+  MovedJob,
   NackDisposition,
   PrunePolicy,
   RequeueReason,
 } from '../contract/index.js';
-import { type JobTable, type JobEntry, type Now, type Settlement, type TableEvent } from '../job-table/index.js';
+import { standingOrder, toMovedJob, type JobTable, type JobEntry, type Now, type Settlement, type TableEvent } from '../job-table/index.js';
 import { ClaimWaiters } from './claim-waiters.js';
 import { DueTimer } from './due-timer.js';
 
@@ -45,7 +50,7 @@ const LIST_STEP = 5000;
  * Invariant: events are kept in the order in which they were applied, so that whoever applies them again reaches this table. Jobs are the
  * exception that R14 asks for: they are kept first and shown when that is durable, which no other event can have referred to before.
  */
-export abstract class JobTableAdapter extends StorageAdapter {
+export abstract class JobTableAdapter extends StorageAdapter implements JobExporter, JobImporter {
   protected table!: JobTable;
   protected readonly clock: Clock;
   protected readonly random: () => number;
@@ -72,6 +77,26 @@ export abstract class JobTableAdapter extends StorageAdapter {
   protected abstract barrier(): Promise<void> | null;
   /** False while nothing should be handed out, although jobs are ready. */
   protected abstract mayClaim(): boolean;
+
+  exportJobs(): JobExport {
+    if (this.lifecycle !== 'open') throw new OrchdError('not_open', `the storage is ${this.lifecycle}`);
+    const { ready, delayed, finished } = standingOrder(this.table.jobs.oldestFirst());
+    const entries = [...ready, ...delayed, ...finished];
+    const now = this.now();
+    return { total: entries.length, jobs: movedJobs(entries, now), epochFloor: this.table.epochFloor };
+  }
+
+  importJobs(jobs: readonly MovedJob[], epochFloor: number): Promise<ImportOutcome[]> {
+    return this.call(async () => {
+      this.assertTakes('enqueue');
+      const plan = this.table.jobs.incoming.prepareImport(jobs, this.now());
+      if (epochFloor > this.table.epochFloor) {
+        this.table.raiseEpochFloor(epochFloor);
+        this.keep(this.table.clock(this.now().mono));
+      }
+      return this.#accept(plan, () => [...plan.outcomes]);
+    });
+  }
 
   /** Two readings of this moment; the monotonic one goes on where the storage's last boot ended. */
   protected now(): Now {
@@ -106,26 +131,7 @@ export abstract class JobTableAdapter extends StorageAdapter {
   protected override doEnqueue(jobs: readonly CheckedJob[]): Promise<EnqueueOutcome[]> {
     this.assertTakes('enqueue');
     const plan = this.table.prepare(jobs, this.now());
-    if (plan.fresh.length === 0) return this.#shown(() => outcomes(plan.entries, plan.fresh));
-    let ticket: Ticket;
-    try {
-      ticket = this.keepJobs(plan.fresh);
-    } catch (error) {
-      this.table.abandon(plan);
-      throw error;
-    }
-    return ticket.durable().then(
-      () => {
-        this.table.commit(plan);
-        this.onShown?.(plan.fresh, ticket);
-        this.wake();
-        return outcomes(plan.entries, plan.fresh);
-      },
-      (error: unknown) => {
-        this.table.abandon(plan);
-        throw error;
-      },
-    );
+    return this.#accept(plan, () => outcomes(plan.entries, plan.fresh));
   }
 
   protected override doClaim(request: ClaimRequest): Promise<JobRecord[]> {
@@ -216,6 +222,30 @@ export abstract class JobTableAdapter extends StorageAdapter {
     return event.ids.length;
   }
 
+  /** Keeps the fresh jobs of a plan, shows them once they are durable, and answers. */
+  #accept<T>(plan: { readonly fresh: readonly JobEntry[] }, answer: () => T): Promise<T> {
+    if (plan.fresh.length === 0) return this.#shown(answer);
+    let ticket: Ticket;
+    try {
+      ticket = this.keepJobs(plan.fresh);
+    } catch (error) {
+      this.table.abandon(plan);
+      throw error;
+    }
+    return ticket.durable().then(
+      () => {
+        this.table.commit(plan);
+        this.onShown?.(plan.fresh, ticket);
+        this.wake();
+        return answer();
+      },
+      (error: unknown) => {
+        this.table.abandon(plan);
+        throw error;
+      },
+    );
+  }
+
   #take(request: ClaimRequest): Promise<JobRecord[]> | null {
     if (!this.mayClaim()) return null;
     const now = this.now();
@@ -300,6 +330,10 @@ function outcomes(entries: readonly JobEntry[], fresh: readonly JobEntry[]): Enq
     const created = made === null || made.delete(entry);
     return { id, state, queue, type, created };
   });
+}
+
+function* movedJobs(entries: readonly JobEntry[], now: Now): Generator<MovedJob> {
+  for (const entry of entries) yield toMovedJob(entry, now);
 }
 
 function refusedTicket(ticket: Ticket, lease: Lease): Ticket {

@@ -1,9 +1,9 @@
-import type { StorageCapabilities } from '../contract/index.js';
+import { isJobImporter, type StorageAdapter } from '../contract/index.js';
 import type { StorageFixture, StorageFixtureFactory } from './storage-fixture.js';
 import { Workbench } from './workbench.js';
 
-/** Which adapters a case is about, by what they declare of themselves. */
-export type KitCondition = 'persistent' | 'shared' | 'unshared';
+/** Which adapters a case is about, by what they declare of themselves; an `importer` has the optional port of that name. */
+export type KitCondition = 'persistent' | 'shared' | 'unshared' | 'importer';
 
 /** A claim about every storage adapter, and how to try it. Plain data, so that any runner, and the kit's own test, can run it. */
 export interface KitCase {
@@ -29,7 +29,7 @@ export function caseTitle({ title, only }: KitCase): string {
 /** Runs one case on a storage of its own and leaves nothing behind. Resolves with false when the case is not about this adapter. */
 export async function runCase(kitCase: KitCase, { create }: StorageFixtureFactory): Promise<boolean> {
   const fixture = await create();
-  const about = isAbout(kitCase.only, fixture.adapter.capabilities);
+  const about = isAbout(kitCase.only, fixture.adapter);
   try {
     if (about) await tryOut(kitCase, fixture);
   } catch (failure) {
@@ -47,7 +47,8 @@ async function tryOut(kitCase: KitCase, fixture: StorageFixture): Promise<void> 
   await bench.checkBooks();
 }
 
-function isAbout(conditions: readonly KitCondition[] = [], { persistent, shared }: StorageCapabilities): boolean {
-  const holds: Record<KitCondition, boolean> = { persistent, shared, unshared: !shared };
+function isAbout(conditions: readonly KitCondition[] = [], adapter: StorageAdapter): boolean {
+  const { persistent, shared } = adapter.capabilities;
+  const holds: Record<KitCondition, boolean> = { persistent, shared, unshared: !shared, importer: isJobImporter(adapter) };
   return conditions.every((condition) => holds[condition]);
 }

@@ -9,6 +9,7 @@ import { ManualClock } from './manual-clock.js';
 import { enqueueMutations } from './mutations/enqueue-mutations.fixture.js';
 import { leaseMutations } from './mutations/lease-mutations.fixture.js';
 import { operatorMutations, readingMutations } from './mutations/operator-mutations.fixture.js';
+import { movingMutations } from './mutations/moving-mutations.fixture.js';
 import { orderMutations } from './mutations/order-mutations.fixture.js';
 import { restartMutations } from './mutations/restart-mutations.fixture.js';
 import { Sabotage, type Mutation } from './mutations/sabotage.fixture.js';
@@ -24,6 +25,7 @@ const MUTATIONS: readonly Mutation[] = [
   ...settleMutations,
   ...operatorMutations,
   ...readingMutations,
+  ...movingMutations,
 ];
 const SEEN_BY_A_WALK = MUTATIONS.filter((mutation) => mutation.walk !== false);
 

@@ -35,6 +35,7 @@ export const ERROR_STATUS: Readonly<Record<HttpErrorCode, number>> = {
   storage_busy: 503,
   storage_locked: 503,
   storage_damaged: 503,
+  storage_migrated: 503,
   outcome_unknown: 503,
   starting: 503,
   draining: 503,

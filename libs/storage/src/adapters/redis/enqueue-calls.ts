@@ -87,7 +87,7 @@ function dueArgument({ delayMs, runAt }: CheckedJob): string | null {
 }
 
 /** Only compared, never shown: a long one is kept as its digest, so that a job's hash stays small. */
-function shortPrint(fingerprint: string): string {
+export function shortPrint(fingerprint: string): string {
   if (fingerprint.length <= PIECE_BYTES && !fingerprint.startsWith('#') && Buffer.byteLength(fingerprint) <= PIECE_BYTES)
     return fingerprint;
   return `#${createHash('sha256').update(fingerprint).digest('base64url')}`;

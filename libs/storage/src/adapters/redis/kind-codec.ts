@@ -1,4 +1,4 @@
-import type { BackoffBounds, CheckedJob } from '../../contract/index.js';
+import type { BackoffBounds } from '../../contract/index.js';
 import { IMPLIED } from './format.js';
 
 /** What a job shares with many others, kept in one field of its hash. */
@@ -19,7 +19,7 @@ const IMPLIED_BACKOFF: BackoffBounds = Object.freeze({ baseMs: IMPLIED.baseMs, c
 const known = new Map<string, Kind>();
 
 /** `queue type`, and where one of them is not implied, all six numbers. The alphabets of queue and type have no space. */
-export function kindOf({ queue, type, priority, maxAttempts, maxRequeues, timeoutMs, backoff }: CheckedJob): string {
+export function kindOf({ queue, type, priority, maxAttempts, maxRequeues, timeoutMs, backoff }: Kind): string {
   const numbers = `${priority} ${maxAttempts} ${maxRequeues} ${timeoutMs} ${backoff.baseMs} ${backoff.capMs}`;
   return numbers === IMPLIED_TEXT ? `${queue} ${type}` : `${queue} ${type} ${numbers}`;
 }

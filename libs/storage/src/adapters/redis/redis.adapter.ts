@@ -7,12 +7,15 @@ import type {
   EnqueueOutcome,
   ExtendOutcome,
   ExtendRequest,
+  ImportOutcome,
   JobCounts,
   JobError,
+  JobImporter,
   JobPage,
   JobRecord,
   Lease,
   ListQuery,
+  MovedJob,
   NackDisposition,
   PrunePolicy,
   RequeueReason,
@@ -45,7 +48,7 @@ const PRUNE_STEP = 250;
  *
  * open() waits for a Redis that is not there, until close(); it rejects `storage_unavailable` for one that is unfit (too old, evicting).
  */
-export class RedisStorageAdapter extends StorageAdapter {
+export class RedisStorageAdapter extends StorageAdapter implements JobImporter {
   readonly #clock: Clock;
   readonly #random: () => number;
   readonly #connections: RedisConnections;
@@ -113,6 +116,10 @@ export class RedisStorageAdapter extends StorageAdapter {
     if (lifecycle !== 'open') return { state: lifecycle, writable: false, reason: `the storage is ${lifecycle}`, ...rest };
     const unwritable = this.#connections.unwritable();
     return { state: unwritable?.full ? 'full' : 'open', writable: unwritable === null, reason: unwritable?.reason ?? null, ...rest };
+  }
+
+  importJobs(jobs: readonly MovedJob[], epochFloor: number): Promise<ImportOutcome[]> {
+    return this.call(() => this.#calls.importJobs(jobs, epochFloor));
   }
 
   /** Ends a wait for Redis too; then open() rejects. */

@@ -1,10 +1,12 @@
-import type { JobCounts, JobRecord, JobState, PrunePolicy } from '../../contract/index.js';
+import type { ImportOutcome, JobCounts, JobRecord, JobState, MovedJob, PrunePolicy } from '../../contract/index.js';
 import type { ClaimOp, ClaimReply } from './claim-desk.js';
 import type { DeliveryOp } from './delivery-ops.js';
 import { encodeCalls, type EnqueueCall, type EnqueueReply } from './enqueue-calls.js';
+import { encodeImport } from './import-calls.js';
 import { claim } from './lua/claim.lua.js';
 import { deliver } from './lua/deliver.lua.js';
 import { enqueue } from './lua/enqueue.lua.js';
+import { importJobs } from './lua/import.lua.js';
 import { counts, few, get, list } from './lua/look.lua.js';
 import { cancel, redrive } from './lua/operate.lua.js';
 import { prune } from './lua/prune.lua.js';
@@ -62,6 +64,10 @@ export class ScriptCalls {
 
   async enqueue(calls: readonly EnqueueCall[]): Promise<readonly EnqueueReply[]> {
     return (await this.#runner.run(enqueue, encodeCalls(calls))) as EnqueueReply[];
+  }
+
+  async importJobs(jobs: readonly MovedJob[], epochFloor: number): Promise<ImportOutcome[]> {
+    return (await this.#runner.run(importJobs, encodeImport(jobs, epochFloor))) as ImportOutcome[];
   }
 
   /** @returns one reply for each op, and whether a lane had vanished */

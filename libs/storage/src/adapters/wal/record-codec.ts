@@ -34,7 +34,7 @@ export function encodeEvent(event: TableEvent): string {
     case 'prune':
       return `["p",["${event.ids.join('","')}"]]\n`;
     case 'clock':
-      return `["t",${round(event.mono)},${event.turn}]\n`;
+      return `["t",${round(event.mono)},${event.turn},${event.floor}]\n`;
   }
 }
 
@@ -108,7 +108,8 @@ export class RecordDecoder {
       case 'p':
         return { kind: 'prune', ids: fields[1] as string[] };
       case 't':
-        return { kind: 'clock', mono: fields[1] as number, turn: fields[2] as number };
+        // Logs from before the floor was carried have none here.
+        return { kind: 'clock', mono: fields[1] as number, turn: fields[2] as number, floor: (fields[3] as number | undefined) ?? 0 };
       default:
         throw unreadable(`its kind, ${String(fields[0]).slice(0, 8)}, is unknown: a newer orchd may have written it`);
     }

@@ -8,6 +8,7 @@ import { lastBootOf } from './log/folder-lock.js';
 import { findingsOf, verifyLog, type Finding } from './log/inspection.js';
 import { nodeFileSystem } from './log/node-file-system.js';
 import { salvageLog, type Loss, type SalvageReport } from './log/salvage.js';
+import { readMarker as read, writeMarker as write, type MigratedMarker } from './log/migrated-marker.js';
 import { RecordDecoder } from './record-codec.js';
 import { DEFAULT_SEGMENT_BYTES } from './wal.adapter.js';
 import { lockWritersOut } from './writer-lockout.js';
@@ -73,7 +74,7 @@ interface Salvaged extends SalvageReport {
 export async function salvage(dir: string, to: string): Promise<Salvaged> {
   const release = await begin(dir);
   try {
-    if (await liesIn(dir, to)) throw new InvalidArgumentError('to', `${to} lies in ${dir}, where nothing may change`);
+    await assertApart(dir, to);
     const before = await verdictOf(dir);
     const report = await salvageLog({ fs: nodeFileSystem, clock: systemClock, from: dir, to, segmentBytes: DEFAULT_SEGMENT_BYTES });
     return { ...report, before, after: await verdictOf(to) };
@@ -88,7 +89,8 @@ async function begin(dir: string): Promise<() => Promise<void>> {
   return lockWritersOut(dir);
 }
 
-async function assertHoldsLog(dir: string): Promise<void> {
+/** Rejects `invalid_argument` for a folder that is not there or holds no log. */
+export async function assertHoldsLog(dir: string): Promise<void> {
   const names = await nodeFileSystem.list(dir).catch((error: unknown) => {
     if (errorCode(error) === 'ENOENT') throw new InvalidArgumentError('dir', `${dir} is not there`);
     if (errorCode(error) === 'ENOTDIR') throw new InvalidArgumentError('dir', `${dir} is not a folder`);
@@ -97,6 +99,20 @@ async function assertHoldsLog(dir: string): Promise<void> {
   // A boot that LOCK knows of has written here: its segments are missing, and that is for the verdict to say.
   if (sortFolder(names).segments.length > 0 || (await lastBootOf(nodeFileSystem, dir)) > 0) return;
   throw new InvalidArgumentError('dir', `${dir} holds no log: there is no file like ${segmentName(1)}`);
+}
+
+/** Rejects `invalid_argument` where `to` is, or lies in, `dir`. */
+export async function assertApart(dir: string, to: string): Promise<void> {
+  if (await liesIn(dir, to)) throw new InvalidArgumentError('to', `${to} lies in ${dir}, where nothing may change`);
+}
+
+export function readMarker(dir: string): Promise<MigratedMarker | null> {
+  return read(nodeFileSystem, dir);
+}
+
+/** Resolves when the marker is durable. */
+export function writeMarker(dir: string, marker: MigratedMarker): Promise<void> {
+  return write(nodeFileSystem, dir, marker);
 }
 
 async function verdictOf(dir: string): Promise<LogVerdict> {

@@ -18,6 +18,8 @@ export interface WalStorageOptions extends JobTableAdapterOptions {
   readonly segmentBytes?: number;
   /** What may wait for the disk before enqueue is refused with `storage_busy`; default 64 MiB. */
   readonly maxWaitingBytes?: number;
+  /** Open a folder whose jobs were moved to another storage (`storage_migrated`) all the same. */
+  readonly force?: boolean;
   /** Told once about a torn tail, a disk that does not sync, a full disk. */
   readonly warn?: (message: string, details: object) => void;
   /** Told of the progress of a replay, in bytes. */
@@ -39,7 +41,7 @@ const DEFAULT_MAX_WAITING_BYTES = 64 * 1024 * 1024;
  * log's; see FORMAT.md for what is written and `docs/storage.md` for what each fsync mode promises.
  *
  * open() rejects `storage_locked` (another process has the folder), `storage_damaged` (acknowledged data cannot be read; nothing was
- * changed), `storage_unavailable` (folder not writable, disk failing).
+ * changed), `storage_migrated` (its jobs live elsewhere), `storage_unavailable` (folder not writable, disk failing).
  */
 export class WalStorageAdapter extends JobTableAdapter {
   readonly capabilities: StorageCapabilities;
@@ -127,7 +129,7 @@ export class WalStorageAdapter extends JobTableAdapter {
 
   async #replayInto(table: JobTable): Promise<WriteAheadLog> {
     const { dir, fsync = 'always', segmentBytes = DEFAULT_SEGMENT_BYTES, maxWaitingBytes = DEFAULT_MAX_WAITING_BYTES } = this.#options;
-    const { fs = nodeFileSystem, warn = () => undefined, clock = systemClock, newSalt } = this.#options;
+    const { force = false, fs = nodeFileSystem, warn = () => undefined, clock = systemClock, newSalt } = this.#options;
     const decoder = new RecordDecoder();
     table.beginReplay();
     try {
@@ -138,6 +140,7 @@ export class WalStorageAdapter extends JobTableAdapter {
           fsync,
           segmentBytes,
           maxWaitingBytes,
+          force,
           clock,
           preamble: () => this.#beginSegment(table),
           onStateChange: (state, cause) => this.#onLogState(state, cause),

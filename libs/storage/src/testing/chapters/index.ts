@@ -14,6 +14,7 @@ import { lifecycle } from './lifecycle.js';
 import { limits } from './limits.js';
 import { list } from './list.js';
 import { longPoll } from './long-poll.js';
+import { moving } from './moving.js';
 import { prune } from './prune.js';
 import { reap } from './reap.js';
 import { redrive } from './redrive.js';
@@ -46,6 +47,7 @@ export const chapters: readonly KitChapter[] = [
   events,
   durability,
   restart,
+  moving,
   twoClients,
   walk,
 ];

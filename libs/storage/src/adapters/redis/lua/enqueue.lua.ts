@@ -26,10 +26,8 @@ for index = 1, tonumber(ARGV[2]) do
   local text, extras = ARGV[at], ARGV[at + 1]
   at = at + 2
   local kind = kinds[text] or parse_kind(text)
-  local shape = { kind = kind, args = { '', 'is', '', '', '', 'at', NOW, 'kind', string.sub(text, 1, PIECE) } }
-  for piece = 2, math.ceil(#text / PIECE) do
-    put(shape.args, MORE_KIND[piece - 1], string.sub(text, (piece - 1) * PIECE + 1, piece * PIECE))
-  end
+  local shape = { kind = kind, args = { '', 'is', '', '', '', 'at', NOW } }
+  put_kind(shape.args, text)
   shape.size = #shape.args
   shape.has_due, shape.has_key, shape.has_print =
     string.find(extras, 'd', 1, true), string.find(extras, 'k', 1, true), string.find(extras, 'p', 1, true)

@@ -85,6 +85,14 @@ local function put(fields, name, value)
   fields[#fields + 1] = value
 end
 
+-- All of it is ASCII.
+local function put_kind(fields, text)
+  put(fields, 'kind', string.sub(text, 1, PIECE))
+  for piece = 2, math.ceil(#text / PIECE) do
+    put(fields, MORE_KIND[piece - 1], string.sub(text, (piece - 1) * PIECE + 1, piece * PIECE))
+  end
+end
+
 -- Pieces end between characters, for each is decoded by itself.
 local function put_text(fields, id, slot, value)
   local size = #value

@@ -3,6 +3,7 @@ import { audit, leftovers, mend, orphans, pending, tidy } from './audit.lua.js';
 import { claim } from './claim.lua.js';
 import { deliver } from './deliver.lua.js';
 import { enqueue } from './enqueue.lua.js';
+import { importJobs } from './import.lua.js';
 import { counts, few, get, list } from './look.lua.js';
 import { cancel, redrive } from './operate.lua.js';
 import { prune } from './prune.lua.js';
@@ -10,7 +11,7 @@ import { reap } from './reap.lua.js';
 import { begin, probe } from './session.lua.js';
 
 const SCRIPTS: readonly Script[] = [
-  ...[enqueue, claim, deliver, reap, cancel, redrive, prune, get, list, few, counts, begin, probe],
+  ...[enqueue, importJobs, claim, deliver, reap, cancel, redrive, prune, get, list, few, counts, begin, probe],
   ...[pending, mend, leftovers, orphans, audit, tidy],
 ];
 const CALL = /redis\.p?call\('(\w+)'/g;
@@ -44,7 +45,7 @@ describe('the scripts', () => {
 
   it('refuse on a full Redis what makes jobs, and nothing else', () => {
     const refused = SCRIPTS.filter(({ mode }) => mode === 'write').map(({ name }) => name);
-    expect(refused.sort()).toEqual(['enqueue', 'probe', 'redrive']);
+    expect(refused.sort()).toEqual(['enqueue', 'import', 'probe', 'redrive']);
     for (const { mode, source } of SCRIPTS) expect(source.startsWith('#!lua flags=allow-oom\n')).toBe(mode === 'drain');
   });
 

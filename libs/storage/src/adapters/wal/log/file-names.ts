@@ -4,6 +4,8 @@ const BROKEN = /^wal-\d{10,15}-\d{10,15}\.broken$/;
 const DRAFT = /^(wal|spare)-[\d-]+\.(tmp|broken)\.new$/;
 
 export const LOCK_NAME = 'LOCK';
+/** There where the jobs of the folder were moved to another storage. */
+export const MIGRATED_NAME = 'MIGRATED';
 
 /** What a log's folder holds, by the names alone; anything else in it is not ours. */
 export interface FolderContents {

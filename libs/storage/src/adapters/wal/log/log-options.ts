@@ -23,6 +23,8 @@ export interface LogOptions {
   warn: Warn;
   /** For tests that compare bytes: the salt of each new segment, 8 bytes. Default: random. */
   newSalt?: () => Buffer;
+  /** Opens a folder that is marked MIGRATED too. */
+  force?: boolean;
   /** For a log that continues another one: no epoch of its boots is at or below this. */
   lastEpochFloor?: number;
   /** Above it enqueues are refused with `storage_busy`. Default 8 MiB. */

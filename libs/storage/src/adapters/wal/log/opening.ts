@@ -4,6 +4,7 @@ import { LOCK_NAME, sortFolder, spareName, type FolderContents } from './file-na
 import { sizeOf, type OpenFolder } from './file-system.js';
 import { FolderLock } from './folder-lock.js';
 import type { LogOptions } from './log-options.js';
+import { refuseMigrated } from './migrated-marker.js';
 import { Recovery, type Replay, type Verdict } from './recovery.js';
 import { Repair } from './repair.js';
 import { HEADER_BYTES } from './segment-header.js';
@@ -36,6 +37,7 @@ export async function openFolder(options: LogOptions, replay: Replay): Promise<O
     await lock.release();
   };
   try {
+    if (!options.force) await refuseMigrated(fs, dir);
     folder = await fs.openFolder(dir);
     const contents = sortFolder(await fs.list(dir));
     const verdict = await new Recovery(fs, dir, replay).run(contents.segments);
