@@ -80,6 +80,8 @@ export async function liveGoldenLife(machine: GoldenMachine): Promise<void> {
   await claim(second, 1, 'held');
   await second.prune({ keepFinished: 4, keepFinishedMs: 0, keepDeadMs: 0 });
   await settled();
+  machine.clock.advance(200); // idle for so long that a mark is written
+  await settled();
   await second.enqueue([{ id: 'last', queue: 'default', type: 'noop', payload: '{}' }]);
   machine.disk.kill();
 }
@@ -88,6 +90,7 @@ async function enqueueEveryForm(adapter: WalStorageAdapter, now: number): Promis
   const job = (id: string) => ({ id, queue: 'default', type: 'noop', payload: `{"id":"${id}"}` });
   await adapter.enqueue([
     { ...job('ancient'), queue: 'mail', delayMs: 100 * 24 * HOUR_MS },
+    { ...job('large'), queue: 'mail', delayMs: 100 * 24 * HOUR_MS, payload: 'x'.repeat(6000) }, // else all would be cleaned into one segment
     { ...job('instant'), queue: 'mail', runAt: now + 10 * 24 * HOUR_MS },
     { ...job('soon'), queue: 'soon', delayMs: 1000 },
     { ...job('keyed'), queue: 'mail', dedupeKey: 'a "key" 🐎', fingerprint: 'f1', timeoutMs: 5000, backoff: { baseMs: 7, capMs: 70 } },

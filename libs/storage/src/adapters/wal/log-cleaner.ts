@@ -1,16 +1,20 @@
 import type { JobEntry, JobTable } from '../../job-table/index.js';
-import type { Batch } from './log/write-ahead-log.js';
+import type { Batch, LogStats } from './log/write-ahead-log.js';
 
 /** What the cleaner needs of the log. */
 export interface CleanableLog {
   append(records: string, purpose: 'cleaner'): Batch;
-  stats(): { readonly bytes: number; readonly oldestSegment: number; readonly currentSegment: number };
+  /** As the disk allowed it, not as it was asked for. */
+  readonly segmentBytes: number;
+  stats(): Pick<LogStats, 'state' | 'bytes' | 'oldestSegment' | 'currentSegment' | 'currentOffset'>;
   removeOldest(segment: number): Promise<void>;
 }
 
-/** Copied between two turns of the event loop. */
-const STEP_JOBS = 64;
+/** Copied between two turns of the event loop: well below a millisecond. */
+const STEP_JOBS = 256;
 const STEP_CHARS = 256 * 1024;
+/** Steps on their way to the disk. Waiting for each would make the cleaner slower than a churn that it has to outrun. */
+const STEPS_AHEAD = 8;
 /** Jobs looked at in search of the next ones to copy. */
 const STEP_SCAN = 2000;
 
@@ -24,17 +28,17 @@ const STEP_SCAN = 2000;
 export class LogCleaner {
   readonly #table: JobTable;
   readonly #log: CleanableLog;
-  readonly #segmentBytes: number;
   readonly #encode: (entry: JobEntry) => string;
   readonly #live = new Map<number, number>();
   #liveBytes = 0;
   #running: Promise<void> | null = null;
+  /** Asked for while it ran: what it was to look at may have changed. */
+  #askedAgain = false;
   #stopped = false;
 
-  constructor(table: JobTable, log: CleanableLog, segmentBytes: number, encode: (entry: JobEntry) => string) {
+  constructor(table: JobTable, log: CleanableLog, encode: (entry: JobEntry) => string) {
     this.#table = table;
     this.#log = log;
-    this.#segmentBytes = segmentBytes;
     this.#encode = encode;
   }
 
@@ -61,10 +65,14 @@ export class LogCleaner {
 
   /** Cleans while the log is out of proportion, in the background. What fails there is the log's, and the log tells it. */
   clean(): void {
+    this.#askedAgain = this.#running !== null;
     if (this.#running !== null || this.#stopped || !this.#isNeeded()) return;
     this.#running = this.#run()
       .catch(() => undefined)
-      .finally(() => (this.#running = null));
+      .finally(() => {
+        this.#running = null;
+        if (this.#askedAgain) this.clean();
+      });
   }
 
   async stop(): Promise<void> {
@@ -72,10 +80,16 @@ export class LogCleaner {
     await this.#running;
   }
 
-  /** Half of what the disk may hold beside the living: a churn goes on while the cleaner works. */
+  /**
+   * Beside the ended segments the folder holds three more: the current one and two spares. So it stays below 2.5 x what lives + 3 segments,
+   * with half of what lives left for a churn that goes on while the cleaner works. On a full disk a segment that can be won counts: here the
+   * quarter is for headers, frames and filling, which no cleaning wins.
+   */
   #isNeeded(): boolean {
-    const { bytes, oldestSegment, currentSegment } = this.#log.stats();
-    return oldestSegment < currentSegment && bytes > 2 * this.#liveBytes + 2 * this.#segmentBytes;
+    const { state, bytes, oldestSegment, currentSegment, currentOffset } = this.#log.stats();
+    if (oldestSegment === currentSegment) return false;
+    if (state === 'full') return bytes > 1.25 * this.#liveBytes + this.#log.segmentBytes;
+    return bytes - currentOffset > 2 * this.#liveBytes;
   }
 
   /** Goes over each segment once: what is copied now is not copied again before the log has grown. */
@@ -95,17 +109,20 @@ export class LogCleaner {
     return (this.#live.get(segment) ?? 0) > 0;
   }
 
-  /** Once over all jobs, a few at a time. */
+  /** Once over all jobs, a few at a time. Resolves when all copies are durable. */
   async #copyPass(segment: number): Promise<void> {
     const jobs = this.#table.jobs.oldestFirst();
+    const underWay: Promise<void>[] = [];
     for (let done = false; !done && this.#livesIn(segment) && !this.#stopped;) {
-      done = await this.#copySome(segment, jobs);
+      done = this.#copySome(segment, jobs, underWay);
+      if (underWay.length >= STEPS_AHEAD) await underWay.shift();
       await new Promise((resolve) => setImmediate(resolve));
     }
+    await Promise.all(underWay);
   }
 
   /** True at the end of the jobs. */
-  async #copySome(segment: number, jobs: Iterator<JobEntry>): Promise<boolean> {
+  #copySome(segment: number, jobs: Iterator<JobEntry>, underWay: Promise<void>[]): boolean {
     const copied: { entry: JobEntry; bytes: number }[] = [];
     let records = '';
     let done = false;
@@ -118,7 +135,11 @@ export class LogCleaner {
         copied.push({ entry: next.value, bytes: Buffer.byteLength(record) });
       }
     }
-    if (copied.length > 0) await this.#copy(copied, records);
+    if (copied.length > 0) {
+      const copy = this.#copy(copied, records);
+      copy.catch(() => undefined); // heard where it is awaited; one that failed before it ends the pass
+      underWay.push(copy);
+    }
     return done;
   }
 

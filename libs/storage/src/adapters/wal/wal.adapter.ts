@@ -72,7 +72,7 @@ export class WalStorageAdapter extends JobTableAdapter {
     const log = await this.#replayInto(table);
     this.table = table;
     this.#log = log;
-    this.#cleaner = new LogCleaner(table, log, this.#options.segmentBytes ?? DEFAULT_SEGMENT_BYTES, encodeJob);
+    this.#cleaner = new LogCleaner(table, log, encodeJob);
     for (const entry of table.jobs.oldestFirst()) this.#cleaner.placed(entry, entry.segment, entry.recordBytes);
     this.continueClock(table.latestMono);
     for (const event of table.endReplay(this.now(), log.epochFloor)) this.keep(event);
@@ -172,6 +172,7 @@ export class WalStorageAdapter extends JobTableAdapter {
 
   #onLogState(state: 'open' | 'full' | 'failed', cause?: OrchdError): void {
     this.#full = state === 'full';
+    if (this.#full) this.#cleaner?.clean();
     if (state === 'failed' && cause !== undefined) {
       this.#failure = cause;
       this.emit({ type: 'failed', error: cause });
