@@ -18,10 +18,10 @@ export async function openQueue(settings) {
 
 const BATCH = 1000;
 
-/** Resolves when so many jobs wait. */
-export async function preload(queue, jobs) {
+/** Resolves when so many jobs wait, in the default queue or another. */
+export async function preload(queue, jobs, name = 'default') {
   for (let n = 0; n < jobs; n += BATCH) {
     const size = Math.min(BATCH, jobs - n);
-    await queue.enqueueMany(Array.from({ length: size }, (_, i) => ({ type: TYPE, payload: payload(n + i) })));
+    await queue.enqueueMany(Array.from({ length: size }, (_, i) => ({ queue: name, type: TYPE, payload: payload(n + i) })));
   }
 }

@@ -86,11 +86,12 @@ export async function liveGoldenLife(machine: GoldenMachine): Promise<void> {
   machine.disk.kill();
 }
 
+/** The large ones keep the cleaner from making one segment of all. */
 async function enqueueEveryForm(adapter: WalStorageAdapter, now: number): Promise<void> {
   const job = (id: string) => ({ id, queue: 'default', type: 'noop', payload: `{"id":"${id}"}` });
   await adapter.enqueue([
     { ...job('ancient'), queue: 'mail', delayMs: 100 * 24 * HOUR_MS },
-    { ...job('large'), queue: 'mail', delayMs: 100 * 24 * HOUR_MS, payload: 'x'.repeat(6000) }, // else all would be cleaned into one segment
+    ...['large', 'larger'].map((id) => ({ ...job(id), queue: 'mail', delayMs: 100 * 24 * HOUR_MS, payload: 'x'.repeat(6000) })),
     { ...job('instant'), queue: 'mail', runAt: now + 10 * 24 * HOUR_MS },
     { ...job('soon'), queue: 'soon', delayMs: 1000 },
     { ...job('keyed'), queue: 'mail', dedupeKey: 'a "key" 🐎', fingerprint: 'f1', timeoutMs: 5000, backoff: { baseMs: 7, capMs: 70 } },

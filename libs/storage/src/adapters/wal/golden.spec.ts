@@ -15,8 +15,8 @@ const WHOLE = 'v1/whole';
 const TORN = 'v1/torn';
 const CORRUPT = 'v1/corrupt';
 const JOBS = path.join(import.meta.dirname, 'golden/v1/jobs.json');
-const LAST_SEGMENT = 'wal-0000000011.log';
-const CORRUPT_SEGMENT = 'wal-0000000010.log';
+const LAST_SEGMENT = 'wal-0000000010.log';
+const CORRUPT_SEGMENT = 'wal-0000000009.log';
 
 async function jobsIn(machine: GoldenMachine): Promise<JobRecord[]> {
   const adapter = await machine.boot();
