@@ -8,7 +8,8 @@ import type { HttpErrorCode } from './errors/error-status.js';
 import { HttpProblem } from './errors/http-problem.js';
 import { acceptOnlyJson } from './json-body.js';
 import { KnownRoutes } from './known-routes.js';
-import { RequestGate } from './request-gate.js';
+import { isProbe, RequestGate } from './request-gate.js';
+import { RequestTurns } from './request-turns.js';
 
 const MIB = 1024 * 1024;
 const BODY_LIMIT = MIB;
@@ -57,7 +58,12 @@ function guard(server: FastifyInstance, phase: ServicePhase): void {
     routes.add(route.method, route.url);
     if (route.url === BATCH_ROUTE) route.bodyLimit = BATCH_BODY_LIMIT;
   });
-  server.addHook('onRequest', (request, reply, done) => done(gate.refusal(request, reply) ?? undefined));
+  const turns = new RequestTurns();
+  server.addHook('onRequest', (request, reply, done) => {
+    const refusal = gate.refusal(request, reply);
+    if (refusal === null && !isProbe(request)) turns.take(done);
+    else done(refusal ?? undefined);
+  });
 }
 
 /** Closing waits for the requests in flight, and a slow upload would make it wait for its client. */

@@ -36,7 +36,7 @@ export class RequestGate {
   }
 }
 
-function isProbe({ url }: FastifyRequest): boolean {
+export function isProbe({ url }: FastifyRequest): boolean {
   return PROBES.has(url.split('?', 1)[0] ?? '');
 }
 
