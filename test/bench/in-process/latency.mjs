@@ -1,6 +1,8 @@
 import { WorkerPool } from '@orchd/queue';
+import { join } from 'node:path';
 import { performance } from 'node:perf_hooks';
 import { setTimeout } from 'node:timers/promises';
+import { BareLog } from '../lib/bare-log.mjs';
 import { freshFolder } from '../lib/folders.mjs';
 import { shown } from '../lib/format.mjs';
 import { syncTimes } from '../lib/machine.mjs';
@@ -14,9 +16,26 @@ const WORKERS = 16;
 /** Between two jobs: long enough for the queue to be idle again. */
 const PAUSE_MS = 2;
 
-/** Child: ms from the call of `enqueue` to the first line of the handler, one job at a time. */
+/** Child: ms from the call of `enqueue` to the first line of the handler, one job at a time; and of an append to the bare loop. */
 export async function measure({ folder, jobs, warmUp }) {
-  const { storage, registry, queue } = await openQueue({ storage: 'wal', dataDir: folder, fsync: 'always' });
+  return { bare: await bareAppends(folder, jobs), handled: await enqueueToHandler(folder, jobs, warmUp) };
+}
+
+async function bareAppends(folder, appends) {
+  const log = new BareLog(join(folder, 'bare.log'));
+  const times = [];
+  for (let n = 0; n < appends; n++) {
+    const calledAt = performance.now();
+    await log.append(`${JSON.stringify(payload(n))}\n`);
+    times.push(performance.now() - calledAt);
+    await setTimeout(PAUSE_MS);
+  }
+  log.close();
+  return times;
+}
+
+async function enqueueToHandler(folder, jobs, warmUp) {
+  const { storage, registry, queue } = await openQueue({ storage: 'wal', dataDir: join(folder, 'log'), fsync: 'always' });
   let entered;
   registry.register(TYPE, async () => entered(performance.now()));
   const pool = new WorkerPool(storage, registry, { workers: WORKERS });
@@ -42,7 +61,7 @@ export async function latency({ work, quick, child, progress }) {
   const { folder, remove } = freshFolder(work);
   const jobs = quick ? JOBS / 10 : JOBS;
   const disk = syncTimes(work, jobs);
-  const times = await child('latency', { folder, jobs, warmUp: quick ? WARM_UP / 5 : WARM_UP });
+  const { bare, handled: times } = await child('latency', { folder, jobs, warmUp: quick ? WARM_UP / 5 : WARM_UP });
   remove();
   const row = (name, values) => [name, values.length, ...[50, 90, 99, 100].map((percent) => shown(percentile(values, percent), 3))];
   const [p50, p99] = [percentile(times, 50), percentile(times, 99)];
@@ -50,13 +69,21 @@ export async function latency({ work, quick, child, progress }) {
     title: 'Idle queue',
     about:
       `From the call of QueueService.enqueue to the entry of the handler, one job at a time, fsync always, ${WORKERS} workers waiting; ms. In it ` +
-      'are a write and an fdatasync of the job, and a write of its claim. Beside it what one write + fdatasync alone takes here.',
+      'are a write and a sync of the job, and a write of its claim. Beside it what the bare loop needs for one append, with the same pauses, and ' +
+      'what one write + fdatasync takes that blocks the thread instead of going through the thread pool.',
     columns: ['', 'samples', 'p50', 'p90', 'p99', 'max'],
-    rows: [row('enqueue to handler', times), row('one write + fdatasync', disk)],
+    rows: [row('enqueue to handler', times), row('an append to the bare loop', bare), row('one write + fdatasync, blocking', disk)],
     targets: [
       atMost('enqueue to handler, p50', p50, 0.35, { unit: 'ms', digits: 3 }),
       atMost('enqueue to handler, p99', p99, 1, { unit: 'ms', digits: 3 }),
     ],
-    runs: { p50, p99, disk_p50: percentile(disk, 50), disk_p99: percentile(disk, 99) },
+    runs: {
+      p50,
+      p99,
+      bare_p50: percentile(bare, 50),
+      bare_p99: percentile(bare, 99),
+      disk_p50: percentile(disk, 50),
+      disk_p99: percentile(disk, 99),
+    },
   };
 }
