@@ -41,6 +41,17 @@ describe('what is not HTTP', () => {
   });
 });
 
+describe('what HTTP does not allow', () => {
+  it.each([
+    ['a request without Host', 'GET /stats HTTP/1.1\r\nConnection: close\r\n\r\n', 400, 'malformed_request'],
+    ['an unknown expectation', 'GET /stats HTTP/1.1\r\nHost: x\r\nExpect: 200-ok\r\n\r\n', 417, 'expectation_failed'],
+  ])('%s is refused in the shape of all errors', async (_what, bytes, status, code) => {
+    const answer = await said(bytes);
+    expect(answer).toMatch(new RegExp(`^HTTP/1\\.1 ${status} `));
+    expect(answer).toContain(`"statusCode":${status},"code":"${code}"`);
+  });
+});
+
 describe('header fields and addresses beyond 16 KiB', () => {
   it.each([
     ['a field', `GET /stats HTTP/1.1\r\nHost: x\r\nX-Long: ${'a'.repeat(20_000)}\r\n\r\n`],

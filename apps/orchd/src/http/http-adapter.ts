@@ -1,6 +1,6 @@
 import { FastifyAdapter } from '@nestjs/platform-fastify';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { STATUS_CODES } from 'node:http';
+import { STATUS_CODES, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { ServicePhase } from '../life-cycle/service-phase.js';
 import { errorAnswer } from './errors/error-answer.js';
@@ -33,7 +33,8 @@ export function createHttpAdapter(phase: ServicePhase): FastifyAdapter {
     routerOptions: { maxParamLength: MAX_PARAM_LENGTH },
     keepAliveTimeout: KEEP_ALIVE_TIMEOUT_MS,
     requestTimeout: REQUEST_TIMEOUT_MS,
-    http: { headersTimeout: HEADERS_TIMEOUT_MS, connectionsCheckingInterval: TIMEOUT_CHECK_MS },
+    // The gate asks for the Host, for Node would refuse without a body.
+    http: { headersTimeout: HEADERS_TIMEOUT_MS, connectionsCheckingInterval: TIMEOUT_CHECK_MS, requireHostHeader: false },
     forceCloseConnections: 'idle',
     return503OnClosing: false,
     // No Nest middleware is used; its engine would cost each request a walk through it.
@@ -47,6 +48,7 @@ export function createHttpAdapter(phase: ServicePhase): FastifyAdapter {
   const server = adapter.getInstance<FastifyInstance>();
   acceptOnlyJson(server);
   guard(server, phase);
+  refuseExpectations(server);
   closeInTime(server);
   return adapter;
 }
@@ -63,6 +65,15 @@ function guard(server: FastifyInstance, phase: ServicePhase): void {
     const refusal = gate.refusal(request, reply);
     if (refusal === null && !isProbe(request)) turns.take(done);
     else done(refusal ?? undefined);
+  });
+}
+
+/** `Expect: 100-continue` is Node's to answer; what else a client may expect, nobody here can do. */
+function refuseExpectations(server: FastifyInstance): void {
+  server.server.on('checkExpectation', (_request: IncomingMessage, response: ServerResponse) => {
+    const { body } = errorAnswer(new HttpProblem('expectation_failed', 'only 100-continue can be expected'));
+    response.writeHead(body.statusCode, { 'content-type': 'application/json; charset=utf-8', connection: 'close' });
+    response.end(JSON.stringify(body));
   });
 }
 

@@ -9,15 +9,16 @@ interface Asked {
   readonly url?: string;
   readonly is404?: boolean;
   readonly headers?: Record<string, string>;
+  readonly httpVersionMinor?: number;
 }
 
-function ask(at: Phase, { method = 'GET', url = '/jobs', is404 = false, headers = {} }: Asked = {}) {
+function ask(at: Phase, { method = 'GET', url = '/jobs', is404 = false, headers = { host: 'x' }, httpVersionMinor = 1 }: Asked = {}) {
   const phase = new ServicePhase();
   phase.advanceTo(at);
   const routes = new KnownRoutes();
   routes.add(['GET', 'POST'], '/jobs');
   const raw = { shouldKeepAlive: true };
-  const request = { method, url, is404, headers, routeOptions: { bodyLimit: 100 } } as unknown as FastifyRequest;
+  const request = { method, url, is404, headers, raw: { httpVersionMinor }, routeOptions: { bodyLimit: 100 } } as unknown as FastifyRequest;
   const refusal = new RequestGate(phase, routes).refusal(request, { raw } as unknown as FastifyReply) as { code?: string } | null;
   return { code: refusal?.code ?? null, keptAlive: raw.shouldKeepAlive };
 }
@@ -34,6 +35,11 @@ describe('a service that is starting', () => {
 });
 
 describe('a service that runs', () => {
+  it('wants to be named by a request of HTTP/1.1, and lets one of HTTP/1.0 be', () => {
+    expect(ask('running', { headers: {} }).code).toBe('malformed_request');
+    expect(ask('running', { headers: {}, httpVersionMinor: 0 }).code).toBeNull();
+  });
+
   it('answers and keeps the connection', () => {
     expect(ask('running', { method: 'POST' })).toEqual({ code: null, keptAlive: true });
   });
@@ -48,7 +54,7 @@ describe('a service that runs', () => {
     [{ 'content-length': '101' }, 'payload_too_large'],
     [{ 'content-encoding': 'identity', 'content-length': '100' }, null],
   ])('with the header fields %j answers %s', (headers, code) => {
-    expect(ask('running', { method: 'POST', headers: headers }).code).toBe(code);
+    expect(ask('running', { method: 'POST', headers: { host: 'x', ...headers } }).code).toBe(code);
   });
 });
 

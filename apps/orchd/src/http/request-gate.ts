@@ -20,6 +20,7 @@ export class RequestGate {
   /** The reason to refuse the request, or null. */
   refusal(request: FastifyRequest, reply: FastifyReply): Error | null {
     const phase = this.phase.current;
+    if (!namesHost(request)) return new HttpProblem('malformed_request', 'the request must have a Host header');
     // A connection that stays open would hold up the end of the process.
     if (phase === 'draining') reply.raw.shouldKeepAlive = false;
     if (phase === 'starting' && !isProbe(request)) return new OrchdError('starting', 'the service is still starting');
@@ -34,6 +35,11 @@ export class RequestGate {
     const allow = allowed.join(', ');
     return new HttpProblem('method_not_allowed', `this address answers to ${allow}`, { headers: { allow } });
   }
+}
+
+/** As RFC 9112 asks of every request of HTTP/1.1. */
+function namesHost({ headers, raw }: FastifyRequest): boolean {
+  return headers.host !== undefined || raw.httpVersionMinor === 0;
 }
 
 export function isProbe({ url }: FastifyRequest): boolean {

@@ -1,3 +1,4 @@
+import { jest } from '@jest/globals';
 import { MemoryStorageAdapter } from '../adapters/memory/index.js';
 
 /** The state machine of open and close, where an adapter fails; where it does not, the conformance kit looks. */
@@ -53,6 +54,28 @@ describe('StorageAdapter', () => {
     for (const call of calls) await expect(call).rejects.toThrow('no');
     expect([adapter.health().state, adapter.closed]).toEqual(['closed', 1]);
     await adapter.open();
+    await adapter.close();
+  });
+
+  it('does what it was asked for although a listener throws, tells the others, and lets the error come up by itself', async () => {
+    const adapter = new MemoryStorageAdapter();
+    await adapter.open();
+    const [{ id } = { id: '' }] = await adapter.enqueue([{ queue: 'q', type: 't', payload: 'null' }]);
+    await adapter.claim({ queue: 'q', limit: 1, owner: 'w', leaseMs: 1000 });
+    const heard = jest.fn();
+    adapter.subscribe(() => {
+      throw new Error('a bug of the listener');
+    });
+    adapter.subscribe(heard);
+    const later = jest.spyOn(globalThis, 'queueMicrotask').mockImplementation(() => undefined);
+    try {
+      await expect(adapter.cancel(id)).resolves.toMatchObject({ state: 'active', cancelRequested: true });
+      expect(heard).toHaveBeenCalledTimes(1);
+      expect(later.mock.calls.map(([callback]) => callback)).toHaveLength(1);
+      expect(later.mock.calls[0]![0]).toThrow('a bug of the listener');
+    } finally {
+      later.mockRestore();
+    }
     await adapter.close();
   });
 });

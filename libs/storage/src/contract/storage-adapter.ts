@@ -143,7 +143,7 @@ export abstract class StorageAdapter {
     return this.call(() => (checkPrune(policy), this.doPrune(policy)));
   }
 
-  /** Hints of this adapter, to this process. Returns the unsubscribe function. */
+  /** Hints of this adapter, to this process. Returns the unsubscribe function. What a listener throws is an uncaught exception. */
   subscribe(listener: (event: StorageEvent) => void): () => void {
     this.#listeners.add(listener);
     return () => void this.#listeners.delete(listener);
@@ -172,7 +172,16 @@ export abstract class StorageAdapter {
   }
 
   protected emit(event: StorageEvent): void {
-    for (const listener of this.#listeners) listener(event);
+    for (const listener of this.#listeners) {
+      try {
+        listener(event);
+      } catch (error) {
+        // What the storage has done stands: the error is the listener's, and nobody's who waits for the storage.
+        queueMicrotask(() => {
+          throw error;
+        });
+      }
+    }
   }
 
   async #open(): Promise<void> {

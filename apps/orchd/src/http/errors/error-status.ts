@@ -9,6 +9,7 @@ export type HttpErrorCode =
   | 'payload_too_large'
   | 'uri_too_long'
   | 'unsupported_media_type'
+  | 'expectation_failed'
   | 'headers_too_large'
   | 'internal';
 
@@ -26,6 +27,7 @@ export const ERROR_STATUS: Readonly<Record<HttpErrorCode, number>> = {
   payload_too_large: 413,
   uri_too_long: 414,
   unsupported_media_type: 415,
+  expectation_failed: 417,
   headers_too_large: 431,
   internal: 500,
   not_open: 503,
