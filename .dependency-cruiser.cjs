@@ -3,6 +3,8 @@ const STORAGE = '^libs/storage/src';
 const QUEUE = '^libs/queue/src';
 /** Of the pool's way to run handlers elsewhere: the side of the thread or process. */
 const INSIDE = `${QUEUE}/worker-pool/isolate/inside/`;
+/** For the tests of applications; published, never imported by what runs. */
+const QUEUE_TESTING = `${QUEUE}/testing/`;
 const HEALTH = '^libs/health/src';
 const TESTING = `${STORAGE}/testing/`;
 const ADAPTERS = `${STORAGE}/adapters/`;
@@ -97,7 +99,10 @@ module.exports = {
     rule(
       'only-the-factory-names-adapters',
       'An adapter is chosen by configuration: nobody but storage.factory.ts names one. wal-tools.ts and migration.ts look at the files of one.',
-      { path: '^(libs|apps)/', pathNot: [`${STORAGE}/(storage[.]factory|wal-tools|migration)[.]ts$`, ADAPTERS, TESTING, SPEC] },
+      {
+        path: '^(libs|apps)/',
+        pathNot: [`${STORAGE}/(storage[.]factory|wal-tools|migration)[.]ts$`, ADAPTERS, TESTING, QUEUE_TESTING, SPEC],
+      },
       { path: ADAPTERS },
     ),
     rule(
@@ -123,9 +128,9 @@ module.exports = {
     // the conformance kit
     rule(
       'testing-is-for-tests',
-      'The conformance kit is imported by specs and end to end tests only.',
-      { path: '^(libs|apps)/', pathNot: [TESTING, SPEC] },
-      { path: TESTING },
+      'The conformance kit, the manual clock and OrchdTestingModule are imported by specs and end to end tests only.',
+      { path: '^(libs|apps)/', pathNot: [TESTING, QUEUE_TESTING, SPEC] },
+      { path: [TESTING, QUEUE_TESTING] },
     ),
     rule(
       'kit-knows-the-contract-only',

@@ -19,6 +19,7 @@ const common = {
   moduleNameMapper: {
     '^\\./entry-files\\.js$': '<rootDir>/scripts/jest/entry-files.mjs',
     '^(\\.{1,2}/.*)\\.js$': '$1',
+    '^@orchd/queue/testing$': '<rootDir>/libs/queue/src/testing/index.ts',
     '^@orchd/storage/testing$': '<rootDir>/libs/storage/src/testing/index.ts',
     '^@orchd/storage/(wal-tools|migration)$': '<rootDir>/libs/storage/src/$1.ts',
     '^@orchd/storage/(memory|wal|redis)$': '<rootDir>/libs/storage/src/adapters/$1/index.ts',
@@ -35,7 +36,12 @@ export default {
       ...common,
       displayName: 'unit',
       globalSetup: '<rootDir>/scripts/jest/compile-entries.mjs',
-      testMatch: ['<rootDir>/libs/**/*.spec.ts', '<rootDir>/apps/**/*.spec.ts', '<rootDir>/test/bench/**/*.spec.mjs'],
+      testMatch: [
+        '<rootDir>/libs/**/*.spec.ts',
+        '<rootDir>/apps/**/*.spec.ts',
+        '<rootDir>/examples/**/*.spec.ts',
+        '<rootDir>/test/bench/**/*.spec.mjs',
+      ],
     },
     { ...common, displayName: 'e2e', testMatch: ['<rootDir>/test/**/*.e2e-spec.ts'] },
   ],
