@@ -28,7 +28,8 @@ export function lossLine({ file, offset, bytes, record, count: records }: Loss):
   return `lost: ${file}, offset ${offset}: ${what}, ${lostRecords(record, records)}`;
 }
 
-function lostRecords(first: number, records: number | undefined): string {
+function lostRecords(first: number | undefined, records: number | undefined): string {
+  if (first === undefined) return 'nothing tells how many records';
   if (records === undefined) return `record ${first} and what came after it`;
   if (records === 0) return 'no record';
   return records === 1 ? `record ${first}` : `records ${first} to ${first + records - 1}`;

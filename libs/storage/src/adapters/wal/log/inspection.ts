@@ -20,9 +20,9 @@ export interface LogReport {
   damage?: LogDamagedError;
 }
 
-/** One thing that lies in a segment, in the order of the file. */
+/** One thing that lies in a segment, in the order of the file. `cleaned`: segments up to this one were deleted because nobody needed them. */
 export type Finding =
-  | { kind: 'batch'; file: string; segment: number; offset: number; batch: DecodedBatch; lines: string[] }
+  | { kind: 'batch'; file: string; segment: number; offset: number; batch: DecodedBatch; lines: string[]; cleaned?: number }
   /** `nextRecord`: the first record behind the bad bytes, if anything is. */
   | { kind: 'bad'; file: string; segment: number; offset: number; bytes: number; nextRecord?: number };
 
@@ -67,7 +67,10 @@ function* findingsIn(image: SegmentImage): Generator<Finding> {
   for (const batch of image.batchesBehind(at)) {
     const offset = batch.bodyStart - FRAME_BYTES;
     if (offset > at) yield { kind: 'bad', ...place, offset: at, bytes: offset - at, nextRecord: batch.first };
-    yield { kind: 'batch', ...place, offset, batch, lines: batch.kind === BatchKind.records ? image.linesOf(batch) : [] };
+    const lines = image.linesOf(batch);
+    if (batch.kind === BatchKind.records) yield { kind: 'batch', ...place, offset, batch, lines };
+    else if (batch.kind === BatchKind.cleaned) yield { kind: 'batch', ...place, offset, batch, lines: [], cleaned: Number(lines[0]) };
+    else yield { kind: 'batch', ...place, offset, batch, lines: [] };
     at = batch.end;
   }
   const end = image.endOfContent(at);

@@ -66,6 +66,38 @@ describe('salvage', () => {
     expect(lost).toEqual([{ file: segmentName(3), offset: HEADER_BYTES, bytes: 0, record: inFirst + 1, count: inSecond }]);
   });
 
+  it('names the records of a missing first segment, and of a first batch that is damaged', async () => {
+    const machine = await closedLog();
+    const inFirst = batchOffsets(machine.bytesOfSegment(1)).length;
+    machine.remove(segmentName(1));
+    damageRecord(machine, 2, 0);
+    const { lost, kept } = await salvage(machine);
+    expect(kept).toEqual(RECORDS.slice(inFirst + 1));
+    expect(lost).toEqual([
+      { file: segmentName(1), offset: 0, bytes: 0, record: 1, count: inFirst },
+      { file: segmentName(2), offset: HEADER_BYTES, bytes: 184, record: inFirst + 1, count: 1 },
+    ]);
+  });
+
+  it('claims to know no number where the header that would tell is damaged as well', async () => {
+    const machine = await closedLog();
+    machine.remove(segmentName(1));
+    machine.damage(2, (bytes) => withFlippedBit(bytes, 20));
+    expect((await salvage(machine)).lost).toEqual([
+      { file: segmentName(1), offset: 0, bytes: 0 },
+      { file: segmentName(2), offset: 0, bytes: HEADER_BYTES },
+    ]);
+  });
+
+  it('misses no segment that the cleaner has deleted', async () => {
+    const machine = await closedLog();
+    const { log } = await machine.open();
+    await log.removeOldest(1);
+    await log.close();
+    const { lost } = await salvage(machine);
+    expect(lost).toEqual([]);
+  });
+
   it('reads on behind a damaged header', async () => {
     const machine = await closedLog();
     machine.damage(2, (bytes) => withFlippedBit(bytes, 20));

@@ -1,7 +1,7 @@
 import type { Clock } from '../../../contract/clock.js';
 import { InvalidArgumentError } from '../../../contract/errors.js';
 import { unavailable } from './damage.js';
-import { sortFolder } from './file-names.js';
+import { segmentName, sortFolder } from './file-names.js';
 import { errorCode, type FileSystem } from './file-system.js';
 import { findingsOf, segmentsOf, type Finding } from './inspection.js';
 import { readHeader } from './segment-reader.js';
@@ -21,8 +21,8 @@ export interface Loss {
   offset: number;
   /** 0 where the bytes are not there at all: a missing file, a cut one. */
   bytes: number;
-  /** Number of the first record that is lost. */
-  record: number;
+  /** Number of the first record that is lost; undefined where nothing tells. */
+  record?: number;
   /** How many are, 0 for damage that hit no record; undefined at the end of the log, where nothing says how many there were. */
   count?: number;
 }
@@ -60,7 +60,7 @@ export async function salvageLog({ fs, clock, from, to, segmentBytes }: SalvageO
 }
 
 async function copyInto(log: WriteAheadLog, fs: FileSystem, from: string): Promise<SalvageReport> {
-  const losses = new Losses();
+  const losses = await lossesOf(fs, from);
   let records = 0;
   for await (const finding of findingsOf(fs, from)) {
     losses.look(finding);
@@ -69,33 +69,58 @@ async function copyInto(log: WriteAheadLog, fs: FileSystem, from: string): Promi
     // Waiting for each write keeps no more than one batch in memory; `enqueue`, so that a full disk is an error and not a wait.
     await log.append(`${finding.lines.join('\n')}\n`, 'enqueue').written();
   }
-  return { records, lost: losses.found };
+  return { records, lost: losses.all() };
+}
+
+async function lossesOf(fs: FileSystem, dir: string): Promise<Losses> {
+  const [oldest] = await segmentsOf(fs, dir);
+  if (oldest === undefined) return new Losses(1, 1);
+  const header = await readHeader(fs, dir, oldest);
+  return new Losses(oldest, typeof header === 'string' ? undefined : header.firstRecord);
 }
 
 /** What is missing, as the numbers of the records around it tell. */
 class Losses {
-  readonly found: Loss[] = [];
+  readonly #found: Loss[] = [];
   /** Of bad bytes since the last whole batch. */
   #open: Loss[] = [];
   #nextRecord: number | undefined;
+  #cleaned = 0;
+
+  /** @param firstRecord the first one of the oldest segment; unknown where its header is damaged, but for the first segment of all */
+  constructor(
+    private readonly oldest: number,
+    private readonly firstRecord = oldest === 1 ? 1 : undefined,
+  ) {
+    this.#nextRecord = firstRecord;
+  }
+
+  /** Once everything has been looked at, for a later batch tells which segments had been deleted in good order. */
+  all(): Loss[] {
+    if (this.oldest <= this.#cleaned + 1) return this.#found;
+    const missing = { file: segmentName(this.#cleaned + 1), offset: 0, bytes: 0 };
+    if (this.#cleaned > 0 || this.firstRecord === undefined) return [missing, ...this.#found];
+    return [{ ...missing, record: 1, count: this.firstRecord - 1 }, ...this.#found];
+  }
 
   look(finding: Finding): void {
     const { file, offset } = finding;
     if (finding.kind === 'bad') {
-      this.#note({ file, offset, bytes: finding.bytes, record: this.#nextRecord ?? 1 });
+      this.#note({ file, offset, bytes: finding.bytes, record: this.#nextRecord });
       return;
     }
+    this.#cleaned = Math.max(this.#cleaned, finding.cleaned ?? 0);
     const { first, count } = finding.batch;
-    const missing = first - (this.#nextRecord ?? first);
-    if (missing > 0 && this.#open.length === 0) this.#note({ file, offset, bytes: 0, record: first - missing });
+    const missing = this.#nextRecord === undefined ? undefined : first - this.#nextRecord;
+    if (missing !== undefined && missing > 0 && this.#open.length === 0) this.#note({ file, offset, bytes: 0, record: first - missing });
     // Where several places lie between two whole batches, the first stands for all their records.
-    for (const [index, loss] of this.#open.entries()) loss.count = index === 0 ? missing : 0;
+    if (missing !== undefined) for (const [index, loss] of this.#open.entries()) loss.count = index === 0 ? missing : 0;
     this.#open = [];
     this.#nextRecord = first + count;
   }
 
   #note(loss: Loss): void {
-    this.found.push(loss);
+    this.#found.push(loss);
     this.#open.push(loss);
   }
 }
