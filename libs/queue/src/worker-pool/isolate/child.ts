@@ -20,7 +20,7 @@ export class Child extends Isolate {
   #beatAtMs = Infinity;
 
   constructor(handler: RegisteredHandler, settings: InsideSettings, listener: IsolateListener) {
-    super(handler, listener);
+    super(handler, settings, listener);
     this.#beatEveryMs = settings.beatEveryMs;
     this.#child = fork(PROCESS_ENTRY, [JSON.stringify({ ...settings, parent: process.pid })], {
       detached: true,
@@ -33,8 +33,12 @@ export class Child extends Isolate {
     this.#child.on('error', (error) => this.#child.pid ?? this.ended(inWords(error)));
   }
 
-  silentMs(): number {
+  protected ageMs(): number {
     return performance.now() - this.#beatAtMs - this.#beatEveryMs;
+  }
+
+  protected task(): string {
+    return `/proc/${this.#child.pid}`;
   }
 
   protected entering(): void {

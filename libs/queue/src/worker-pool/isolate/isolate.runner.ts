@@ -229,7 +229,7 @@ export class IsolateRunner implements Runner, IsolateListener {
     const { text, errorMessage, logLines, logLine } = LIMITS;
     const limits = { text, errorMessage, logLines, logLine };
     const beatEveryMs = Math.min(MAX_BEAT_MS, heartbeatTimeoutMs / BEAT_SHARE);
-    const isolate = create(handler, { module: (handler.target as URL).href, limits, beatEveryMs }, this);
+    const isolate = create(handler, { module: (handler.target as URL).href, limits, heartbeatTimeoutMs, beatEveryMs }, this);
     clock.setTimer(LOAD_LIMIT_MS, () => {
       if (isolate.state === 'loading') this.#broken(isolate, `the module was not loaded within ${LOAD_LIMIT_MS} ms`, null);
     });

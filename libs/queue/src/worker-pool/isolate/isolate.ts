@@ -1,6 +1,7 @@
 import type { RegisteredHandler } from '../../handler/handler.registry.js';
 import type { DeliveryEndReason } from '../../handler/handler.js';
-import type { FromInside, ToInside } from './inside/protocol.js';
+import { coreWaitMs } from './core-wait.js';
+import type { FromInside, InsideSettings, ToInside } from './inside/protocol.js';
 
 /** `loading` its module, `idle`, `busy` with a job, `closing`: asked to end by itself, `dying`: about to be killed, `gone`. */
 export type IsolateState = 'loading' | 'idle' | 'busy' | 'closing' | 'dying' | 'gone';
@@ -11,19 +12,36 @@ export interface IsolateListener {
   gone(isolate: Isolate, how: string): void;
 }
 
+/** Of a beat this young there is nothing to explain. */
+const FRESH_MS = 2;
+
 /** A thread or a child process that runs one handler's jobs, one at a time. It is never given another job once it was told to end. */
 export abstract class Isolate {
   state: IsolateState = 'loading';
   /** Jobs begun. */
   jobs = 0;
 
+  /** The first look since the last beat, and how long its thread had waited for a core by then. */
+  #mark = { beatAtMs: Infinity, waitedMs: 0 };
+
   constructor(
     readonly handler: RegisteredHandler,
+    private readonly settings: InsideSettings,
     private readonly listener: IsolateListener,
   ) {}
 
-  /** Ms since the last beat of the running handler; -Infinity until it is entered. */
-  abstract silentMs(): number;
+  /**
+   * Ms since the last beat of the running handler; -Infinity until it is entered. Whoever gets no core cannot beat: on a machine that is
+   * overcrowded the wait for one is left out, but never more of it than a time-out (R8 says the same of a late monitor).
+   */
+  silentMs(): number {
+    const ageMs = this.ageMs();
+    if (ageMs < FRESH_MS) return ageMs;
+    const beatAtMs = performance.now() - ageMs;
+    const waitedMs = coreWaitMs(this.task());
+    if (Math.abs(beatAtMs - this.#mark.beatAtMs) > 1) this.#mark = { beatAtMs, waitedMs };
+    return ageMs - Math.min(waitedMs - this.#mark.waitedMs, this.settings.heartbeatTimeoutMs);
+  }
 
   run(message: ToInside & { kind: 'run' }): void {
     this.state = 'busy';
@@ -50,6 +68,9 @@ export abstract class Isolate {
     this.end();
   }
 
+  protected abstract ageMs(): number;
+  /** The thread in /proc, '' where there is none. */
+  protected abstract task(): string;
   /** Before each job: nobody has beaten yet. */
   protected abstract entering(): void;
   protected abstract end(): void;

@@ -14,7 +14,7 @@ export class Thread extends Isolate {
   #error: string | null = null;
 
   constructor(handler: RegisteredHandler, settings: InsideSettings, listener: IsolateListener) {
-    super(handler, listener);
+    super(handler, settings, listener);
     this.#worker = new Worker(THREAD_ENTRY, {
       name: handler.type,
       workerData: { settings, memory: this.#cells.memory },
@@ -25,8 +25,13 @@ export class Thread extends Isolate {
     this.#worker.on('exit', (code) => this.ended(this.#error ?? `the thread ended with exit code ${code}`));
   }
 
-  silentMs(): number {
+  protected ageMs(): number {
     return this.#cells.ageMs();
+  }
+
+  protected task(): string {
+    const id = this.#cells.taskId();
+    return id === 0 ? '' : `/proc/self/task/${id}`;
   }
 
   override abort(reason: DeliveryEndReason): void {

@@ -26,6 +26,7 @@ export interface InsideSettings {
   /** URL of the handler's module. */
   readonly module: string;
   readonly limits: InsideLimits;
+  readonly heartbeatTimeoutMs: number;
   /** Beats closer together than this need not be told one by one; ms. */
   readonly beatEveryMs: number;
 }
