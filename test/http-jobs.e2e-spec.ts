@@ -66,6 +66,7 @@ describe('POST /jobs', () => {
       ['started_at', null],
       ['finished_at', null],
       ['progress', null],
+      ['log', []],
       ['result', null],
       ['error', null],
     ]);

@@ -20,7 +20,9 @@ export interface JobView {
   readonly started_at: number | null;
   readonly finished_at: number | null;
   readonly error: { readonly code: string; readonly message: string; readonly at: number } | null;
-  /** Lists leave these two out. */
+  readonly progress: { readonly percent: number; readonly note: string | null } | null;
+  /** Lists leave these three out. */
+  readonly log?: readonly string[];
   readonly payload?: unknown;
   readonly result?: unknown;
 }
@@ -31,7 +33,13 @@ export interface StatsView extends Readonly<Record<JobState, number>> {
   readonly retried: number;
   readonly requeued: number;
   readonly stale_rejected: number;
-  readonly workers: { readonly configured: number; readonly healthy: number; readonly busy: number; readonly replaced: number };
+  readonly workers: {
+    readonly configured: number;
+    readonly healthy: number;
+    readonly busy: number;
+    readonly replaced: number;
+    readonly zombies: number;
+  };
   readonly storage: { readonly kind: string; readonly durability: string; readonly writable: boolean; readonly segments?: number };
 }
 

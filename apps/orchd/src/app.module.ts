@@ -19,7 +19,7 @@ export class AppModule {
         QueueModule.forRoot({ maxAttempts, maxRequeues, retryBaseMs, retryCapMs }),
         ...(settings.role === 'api' ? [] : [workerPool(settings), HandlersModule]),
         HealthModule.forRoot(),
-        HttpModule,
+        HttpModule.forRole(settings.role),
       ],
     };
   }

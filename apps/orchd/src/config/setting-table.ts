@@ -54,7 +54,13 @@ export const SETTING_TABLE: { readonly [K in keyof Settings]: SettingDefinition<
     parse: matching(/^[A-Za-z0-9_.-]{1,64}$/),
     help: 'begin of every key of --storage redis',
   },
-  role: { flag: 'role', value: 'ROLE', default: 'all', parse: oneOf(ROLES), help: 'api (takes jobs), worker (runs them) or all' },
+  role: {
+    flag: 'role',
+    value: 'ROLE',
+    default: 'all',
+    parse: oneOf(ROLES),
+    help: 'api (takes jobs, runs none), worker (runs them, no /jobs) or all',
+  },
   queues: {
     flag: 'queues',
     value: 'LIST',

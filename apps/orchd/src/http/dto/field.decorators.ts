@@ -31,6 +31,11 @@ export function NumberField(min: number, max: number, options: FieldOptions): Pr
   return field('number', `must be a number ${min}..${max}`, valid, { type: 'number', minimum: min, maximum: max }, options);
 }
 
+export function TextField(maxLength: number, options: FieldOptions): PropertyDecorator {
+  const valid = (value: unknown) => typeof value === 'string' && value.length <= maxLength;
+  return field('text', `must be a string of at most ${maxLength} characters`, valid, { type: 'string', maxLength }, options);
+}
+
 export function IdField(options: FieldOptions): PropertyDecorator {
   return patternField(ID_PATTERN, options);
 }

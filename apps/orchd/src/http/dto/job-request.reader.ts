@@ -1,10 +1,20 @@
 import type { JobRequest } from '@orchd/queue';
+import { CPU, CpuPayloadDto } from './cpu-payload.dto.js';
 import { DtoReader, isJsonObject, type FieldProblems } from './dto-reader.js';
 import { BackoffDto, GeneralJobDto, ShortJobDto, type JobRequestDto } from './job-request.dto.js';
 import { SIMULATED, SimulatedPayloadDto } from './simulated-payload.dto.js';
 
+interface PayloadRule {
+  readonly reader: DtoReader<object>;
+  readonly required: boolean;
+}
+
 const backoff = new DtoReader(BackoffDto);
-const simulatedPayload = new DtoReader(SimulatedPayloadDto);
+/** The payloads of the built-in types; any other type's is its handler's business. */
+const payloads = new Map<string, PayloadRule>([
+  [SIMULATED, { reader: new DtoReader(SimulatedPayloadDto), required: false }],
+  [CPU, { reader: new DtoReader(CpuPayloadDto), required: true }],
+]);
 const shortJob = new DtoReader(ShortJobDto, { backoff }, 'is not a field of the short form (work_ms, fail_prob, hang_prob)');
 const generalJob = new DtoReader(GeneralJobDto, { backoff });
 
@@ -29,13 +39,15 @@ function readShort(body: Readonly<Record<string, unknown>>, problems: FieldProbl
 
 function readGeneral(body: Readonly<Record<string, unknown>>, problems: FieldProblems, path: string): JobRequest {
   const dto = generalJob.read(body, problems, path);
-  if (dto.type === SIMULATED && dto.payload !== undefined) checkSimulatedPayload(dto.payload, problems, path);
+  const rule = payloads.get(dto.type);
+  if (rule) checkPayload(dto.payload, rule, problems, `${path}payload`);
   return toJobRequest(dto, dto.type, dto.payload, problems, path);
 }
 
-function checkSimulatedPayload(payload: unknown, problems: FieldProblems, path: string): void {
-  if (isJsonObject(payload)) simulatedPayload.read(payload, problems, `${path}payload.`);
-  else problems.set(`${path}payload`, 'must be a JSON object for this type');
+function checkPayload(payload: unknown, { reader, required }: PayloadRule, problems: FieldProblems, field: string): void {
+  if (payload === undefined && !required) return;
+  if (isJsonObject(payload)) reader.read(payload, problems, `${field}.`);
+  else problems.set(field, payload === undefined ? 'is required for this type' : 'must be a JSON object for this type');
 }
 
 function toJobRequest(dto: JobRequestDto, type: string, payload: unknown, problems: FieldProblems, path: string): JobRequest {

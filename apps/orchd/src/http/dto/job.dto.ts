@@ -73,6 +73,8 @@ export class ListedJobDto {
 export class JobDto extends ListedJobDto {
   @ApiProperty(ANY_JSON)
   payload!: unknown;
+  @ApiProperty({ type: [String], description: 'The last lines its handlers have logged, oldest first.' })
+  log!: readonly string[];
   @ApiProperty({ ...ANY_JSON, description: 'What the handler returned.' })
   result!: unknown;
 }
@@ -105,9 +107,9 @@ export class AcceptedBatchDto {
 
 /** The order of the fields is that of the answer. */
 export function toJobDto(job: Job): JobDto {
-  const { payload, result } = job;
+  const { payload, result, log } = job;
   const { id, queue, type, state, priority, progress, error, ...rest } = toListedJobDto(job);
-  return { id, queue, type, state, priority, payload, ...rest, progress, result, error };
+  return { id, queue, type, state, priority, payload, ...rest, progress, log, result, error };
 }
 
 export function toListedJobDto(job: Job): ListedJobDto {
