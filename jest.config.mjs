@@ -44,5 +44,14 @@ export default {
       ],
     },
     { ...common, displayName: 'e2e', testMatch: ['<rootDir>/test/**/*.e2e-spec.ts'] },
+    // The files that do not speak of the log, a second time: `ServiceFixture` starts orchd on Redis there.
+    {
+      ...common,
+      displayName: 'e2e-redis',
+      globals: { suiteStorage: 'redis' },
+      testMatch: ['delays', 'http-job-calls', 'http-jobs', 'kill9', 'loadgen', 'repeats', 'shutdown', 'workers'].map(
+        (name) => `<rootDir>/test/${name}.e2e-spec.ts`,
+      ),
+    },
   ],
 };

@@ -5,7 +5,7 @@
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 
-readonly jobs=${JOBS:-3000}
+readonly jobs=${JOBS:-4000}
 # Another port, so that an orchd on 8080 is not in the way.
 export ORCHD_PUBLISHED_PORT=${ORCHD_PUBLISHED_PORT:-18080}
 readonly url=http://127.0.0.1:$ORCHD_PUBLISHED_PORT
@@ -26,21 +26,22 @@ until_true() {
 }
 healthy() { [[ $(docker inspect -f '{{.State.Health.Status}}' "$(container "$1")") == healthy ]]; }
 done_jobs() { curl -s -m 2 "$url/stats" | sed -n 's/.*"done":\([0-9]*\).*/\1/p'; }
-# A third of the load is done, the rest is not: the moment to kill somebody.
-half_way() { now=$(done_jobs); [[ -n $now ]] && ((now - before > jobs / 3)); }
+# The load is under way, most of it is still to come: the moment to kill somebody.
+under_way() { now=$(done_jobs); [[ -n $now ]] && ((now - before > jobs / 5)); }
 
 # load NAME VICTIM yes|no ARGS: runs loadgen with these arguments of `run`, kills the victim in the middle, starts it again if it is to come back.
 load() {
   local name=$1 victim=$2 comes_back=$3; shift 3
   before=$(done_jobs)
-  "${compose[@]}" run --rm "$@" --jobs "$jobs" --work-ms 20 --fail-prob 0.1 --label "$name" --timeout-s 120 >"$out" 2>"$out.err" &
+  "${compose[@]}" run --rm "$@" --jobs "$jobs" --work-ms 50 --fail-prob 0.1 --label "$name" --timeout-s 120 >"$out" 2>"$out.err" &
   local loadgen=$!
-  until_true 'a third of the load' half_way
+  until_true 'a fifth of the load' under_way
   docker kill -s KILL "$(container "$victim")" >/dev/null
   echo "killed -9: $victim, after $((now - before)) of $jobs jobs"
   [[ $comes_back == no ]] || docker start "$(container "$victim")" >/dev/null
   wait "$loadgen" || { tail -5 "$out.err" >&2; fail "loadgen ended with $?"; }
   grep -h '^{' "$out"
+  [[ $victim == redis ]] || grep -q '"requeued":[1-9]' "$out" || fail "$victim had no job when it was killed: raise JOBS"
 }
 out=$(mktemp)
 

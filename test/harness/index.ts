@@ -13,6 +13,7 @@ export { Ledger } from './ledger.js';
 export { cutPower } from './power-cut.js';
 export { RawSocket } from './raw-socket.js';
 export { listAll, quiet, recount, statsOf } from './recount.js';
+export { SUITE_STORAGE } from './redis.js';
 export { seeded } from './seeded-random.js';
 export { SeenJobs } from './seen-jobs.js';
 export { ServiceFixture } from './service-fixture.js';
