@@ -92,15 +92,15 @@ describeRedis('Redis that goes away', () => {
     expect(space.warnings).toEqual(['Redis is lost', 'Redis is found again']);
   });
 
-  it('closes within a moment although Redis is gone (B05)', async () => {
-    const { adapter } = await space.opened();
+  it('closes although Redis is gone, without waiting for any answer (B05)', async () => {
+    // Longer than this test may take: whoever waits for an answer of Redis does not end.
+    const { adapter } = await space.opened({ commandTimeoutMs: 3_600_000 });
     await add(adapter);
     await take(adapter);
     await server.kill();
     await eventually(() => expect(adapter.health().writable).toBe(false));
-    const beganMs = performance.now();
     await adapter.close();
-    expect(performance.now() - beganMs).toBeLessThan(2000);
+    expect(adapter.health().state).toBe('closed');
   });
 
   it('keeps every promise over kill -9 of a Redis that syncs always (I1-I5)', async () => {
