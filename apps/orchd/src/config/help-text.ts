@@ -10,7 +10,7 @@ export function helpText(version: string): string {
   }));
   const width = (column: 'left' | 'middle') => Math.max(...rows.map((row) => row[column].length)) + 2;
   const [left, middle] = [width('left'), width('middle')];
-  const lines = rows.map((row) => `  ${row.left.padEnd(left)}${row.middle.padEnd(middle)}${row.right}\n      ${row.help}`);
+  const lines = rows.map((row) => `${`  ${row.left.padEnd(left)}${row.middle.padEnd(middle)}${row.right}`.trimEnd()}\n      ${row.help}`);
   return `orchd ${version}: a durable job queue and scheduler behind an HTTP API
 
 Usage: orchd [flags]

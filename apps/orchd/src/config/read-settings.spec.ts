@@ -29,6 +29,7 @@ describe('settings', () => {
       role: 'all',
       queues: [{ name: 'default', workers: null }],
       workers: 16,
+      handlers: null,
       maxAttempts: 5,
       maxRequeues: 10,
       retryBaseMs: 10,

@@ -33,6 +33,9 @@ export const plainText: SettingParser<string> = (text) => {
   return text;
 };
 
+/** A path; nothing stands for no folder. */
+export const folderOrNone: SettingParser<string | null> = (text) => (text === '' ? null : plainText(text));
+
 export function matching(pattern: RegExp): SettingParser<string> {
   return (text) => {
     if (!pattern.test(text)) throw new BadSetting(`must match ${pattern.source}`);

@@ -1,5 +1,5 @@
 import { FSYNC_MODES, LIMITS, MIN_SEGMENT_BYTES, STORAGE_KINDS } from '@orchd/storage';
-import { integer, matching, onOff, oneOf, plainText, queueList, redisUrl, type SettingParser } from './setting-parsers.js';
+import { folderOrNone, integer, matching, onOff, oneOf, plainText, queueList, redisUrl, type SettingParser } from './setting-parsers.js';
 import { ROLES, type Settings } from './settings.js';
 
 export interface SettingDefinition<T> {
@@ -69,6 +69,13 @@ export const SETTING_TABLE: { readonly [K in keyof Settings]: SettingDefinition<
     help: 'queues to serve: name[:workers],...',
   },
   workers: { flag: 'workers', value: 'N', default: '16', parse: integer(1, MAX_WORKERS), help: 'worker slots of a queue' },
+  handlers: {
+    flag: 'handlers',
+    value: 'DIR',
+    default: '',
+    parse: folderOrNone,
+    help: 'folder of handler modules of your own; empty: none',
+  },
   maxAttempts: {
     flag: 'max-attempts',
     value: 'N',

@@ -23,6 +23,8 @@ export interface Settings {
   readonly role: (typeof ROLES)[number];
   readonly queues: readonly QueueSetting[];
   readonly workers: number;
+  /** Folder of handler modules; null for none. */
+  readonly handlers: string | null;
   readonly maxAttempts: number;
   readonly maxRequeues: number;
   readonly retryBaseMs: number;

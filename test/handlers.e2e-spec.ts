@@ -1,0 +1,75 @@
+import { describe, expect, it } from '@jest/globals';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { JobClient, ServiceFixture } from './harness/index.js';
+
+const EXAMPLES = join(import.meta.dirname, '../examples/handlers');
+const orchd = new ServiceFixture();
+
+function folderWith(modules: Record<string, string>): string {
+  const folder = orchd.folder();
+  for (const [name, text] of Object.entries(modules)) writeFileSync(join(folder, name), text);
+  return folder;
+}
+
+async function enqueue(
+  client: JobClient,
+  port: { post: (path: string, body: unknown) => Promise<unknown> },
+  type: string,
+  payload: unknown,
+) {
+  const { status, body } = (await port.post('/jobs', { type, payload })) as { status: number; body: { id: string } };
+  expect(status).toBe(201);
+  return client.reached(body.id, 'done');
+}
+
+describe('--handlers', () => {
+  it('runs the example in a thread of the service', async () => {
+    const service = await orchd.start({ flags: ['--handlers', EXAMPLES] });
+    const job = await enqueue(new JobClient(service), service, 'text.count', { text: 'One two, two' });
+    expect(job).toMatchObject({ result: { words: 3, counts: { one: 1, two: 2 } } });
+    expect(await service.stop()).toEqual({ code: 0, signal: null });
+  });
+
+  it('uses the whole modules of a folder, and says in a line what is wrong with each of the others', async () => {
+    const good = `export const type = 'good'; export const handle = async () => (await import('node:worker_threads')).isMainThread;`;
+    const service = await orchd.start({
+      flags: ['--handlers'].concat(
+        folderWith({
+          'a-throws.mjs': `throw new Error('no key is set');`,
+          'b-exits.mjs': `process.exit(0);`,
+          'c-nameless.mjs': `export const handle = () => 1;`,
+          'd-syntax.mjs': `export const type = ;`,
+          'e-good.mjs': good,
+          'f-again.mjs': good,
+          'g-options.mjs': `export const type = 'odd'; export const options = { timeoutMs: -1 }; export const handle = () => 1;`,
+          'h-common.cjs': `module.exports = { type: 'common', handle: ({ payload }) => payload };`,
+          '_helper.mjs': `throw new Error('never loaded');`,
+          'notes.txt': 'no module',
+        }),
+      ),
+    });
+    const client = new JobClient(service);
+    expect(await enqueue(client, service, 'good', null)).toMatchObject({ result: false });
+    expect(await enqueue(client, service, 'common', { a: 1 })).toMatchObject({ result: { a: 1 } });
+    expect(await service.post('/jobs', { type: 'odd' })).toMatchObject({ status: 400, body: { fields: { type: expect.anything() } } });
+
+    const lines = service.stdout.split('\n').filter((line) => line.includes('is not used'));
+    for (const [name, reason] of [
+      ['a-throws.mjs', 'no key is set'],
+      ['b-exits.mjs', 'ended the thread'],
+      ['c-nameless.mjs', 'exports no text `type`'],
+      ['d-syntax.mjs', 'Unexpected token'],
+      ['f-again.mjs', 'has a handler already'],
+      ['g-options.mjs', 'timeoutMs'],
+    ] as const) {
+      expect(lines.filter((line) => line.includes(name) && line.includes(reason))).toHaveLength(1);
+    }
+    expect(lines).toHaveLength(6);
+  });
+
+  it('refuses a folder that is not there, before it listens', async () => {
+    const service = orchd.launch({ flags: ['--handlers', join(orchd.folder(), 'none')] });
+    expect(await service.exited).toEqual({ code: 78, signal: null });
+  });
+});
