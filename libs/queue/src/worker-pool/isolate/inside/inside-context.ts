@@ -7,7 +7,9 @@ const NOTES_AT_ONCE = 10;
 
 /** What a handler in a thread or process sees of its delivery. Mute once the handler has come back, whatever of it still runs. */
 export class InsideContext implements JobContext {
-  readonly #controller = new AbortController();
+  /** Costly, so it is made only for a handler that looks at its signal. */
+  #controller: AbortController | null = null;
+  #ended: DeliveryEnded | null = null;
   #progress: InsideNotes['progress'];
   #lines: string[] = [];
   #over = false;
@@ -23,6 +25,10 @@ export class InsideContext implements JobContext {
   ) {}
 
   get signal(): AbortSignal {
+    if (!this.#controller) {
+      this.#controller = new AbortController();
+      if (this.#ended) this.#controller.abort(this.#ended);
+    }
     return this.#controller.signal;
   }
 
@@ -48,7 +54,9 @@ export class InsideContext implements JobContext {
 
   /** The first reason stays. */
   abort(reason: DeliveryEndReason): void {
-    if (!this.#over && !this.signal.aborted) this.#controller.abort(new DeliveryEnded(reason));
+    if (this.#over || this.#ended) return;
+    this.#ended = new DeliveryEnded(reason);
+    this.#controller?.abort(this.#ended);
   }
 
   /** The handler has come back: hands over what it noted and was not told yet. */
