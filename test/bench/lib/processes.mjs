@@ -33,9 +33,9 @@ function launch(script, args, nodeFlags = []) {
 
 /** A server process that prints one JSON line with `"msg":"listening"` and its `port`. */
 class Server {
-  constructor(name, script, args) {
+  constructor(name, script, args, nodeFlags = []) {
     this.name = name;
-    const { child, ended } = launch(script, args);
+    const { child, ended } = launch(script, args, nodeFlags);
     this.child = child;
     this.ended = ended;
     this.listening = new Promise((resolve, reject) => {
@@ -69,8 +69,10 @@ class Server {
 }
 
 /** Resolves when the built service is ready for jobs. Port 0 is a free one. */
-export function startOrchd(flags, port = 0) {
-  return new Server('orchd', ORCHD, ['--port', String(port), ...flags]).begin((url) => fetch(`${url}/readyz`).then(({ ok }) => ok));
+export function startOrchd(flags, port = 0, nodeFlags = []) {
+  return new Server('orchd', ORCHD, ['--port', String(port), ...flags], nodeFlags).begin((url) =>
+    fetch(`${url}/readyz`).then(({ ok }) => ok),
+  );
 }
 
 /** Resolves when a server of this folder listens. */
