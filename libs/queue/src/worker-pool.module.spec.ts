@@ -2,9 +2,9 @@ import { Injectable, Module, Scope, type ModuleMetadata, type OnModuleInit } fro
 import { Test, type TestingModule } from '@nestjs/testing';
 import { StorageAdapter, StorageModule } from '@orchd/storage';
 import { MemoryStorageAdapter } from '@orchd/storage/memory';
-import type { Handler, JobContext } from './handler/handler.js';
+import type { Handler, HandlerOptions, JobContext } from './handler/handler.js';
 import { HandlerRegistry } from './handler/handler.registry.js';
-import { JobHandler } from './handler/job-handler.decorator.js';
+import { JobHandler, type HandlerOptionsFactory } from './handler/job-handler.decorator.js';
 import type { Job } from './job/job.js';
 import { QueueModule } from './queue.module.js';
 import { QueueService } from './queue.service.js';
@@ -117,7 +117,47 @@ describe('QueueModule and WorkerPoolModule', () => {
     await expect(started).rejects.toMatchObject({ code: 'invalid_argument', field: 'type' });
   });
 
-  it.each(['thread', 'process'] as const)('refuse to start with a handler that runs in a %s', async (runIn) => {
+  it("let a handler's class say options that are known at start only", async () => {
+    @Injectable()
+    class Config {
+      get = (): Promise<number> => Promise.resolve(1234);
+    }
+    @JobHandler('mail.digest', { queue: 'mail', timeoutMs: 1, maxAttempts: 7 })
+    class Digest implements Handler, HandlerOptionsFactory {
+      constructor(private readonly config: Config) {}
+      async createHandlerOptions() {
+        return { timeoutMs: await this.config.get() };
+      }
+      handle(): void {
+        // Not called.
+      }
+    }
+    const app = await application({ imports: [QueueModule.forRoot(), WorkerPoolModule.forRoot()], providers: [Config, Digest] });
+    expect(app.get(HandlerRegistry).get('mail.digest')).toMatchObject({
+      runIn: 'inline',
+      options: { queue: 'mail', timeoutMs: 1234, maxAttempts: 7 },
+    });
+  });
+
+  it('let a class stand for a module file, which runs in a thread', async () => {
+    const module = new URL('./resize.thread.js', import.meta.url);
+    @JobHandler('photo.resize', { module })
+    class Resize {}
+    const app = await application({ imports: [QueueModule.forRoot(), WorkerPoolModule.forRoot()], providers: [Resize] });
+    expect(app.get(HandlerRegistry).get('photo.resize')).toMatchObject({ target: module, runIn: 'thread' });
+  });
+
+  it.each([
+    ['module', new URL('https://example.org/handler.js'), {}],
+    ['runIn', new URL('file:///handler.js'), { runIn: 'inline' }],
+    ['runIn', new URL('file:///handler.js'), { runIn: 'cluster' }],
+    ['resourceLimits.stackSizeMb', new URL('file:///handler.js'), { resourceLimits: { stackSizeMb: 0 } }],
+    ['recycleAfter', new URL('file:///handler.js'), { recycleAfter: 1.5 }],
+  ])('refuse a handler by its %s: %s %j', (field, url, options) => {
+    expect(() => new HandlerRegistry().register('job', url, options as HandlerOptions)).toThrow(expect.objectContaining({ field }));
+  });
+
+  it.each(['thread', 'process'] as const)('refuse to start with a class that is to run in a %s, where no object can go', async (runIn) => {
     @JobHandler('cpu', { runIn })
     class Cpu implements Handler {
       handle(): void {
