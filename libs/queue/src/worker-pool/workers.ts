@@ -10,6 +10,8 @@ import { Worker } from './worker.js';
 
 /** A handler whose job is cancelled gets so long to come back by itself. */
 const CANCEL_GRACE_MS = 1000;
+/** Within that second a thread or process is not only given up but gone, so it is begun with earlier. */
+const ENDING_MS = 100;
 
 /** Told at once, in the same turn. */
 export interface WorkersListener {
@@ -91,7 +93,8 @@ export class Workers {
     for (const { state, delivery } of this.#slots) {
       if (state !== 'busy' || delivery?.job.id !== lease.id || delivery.job.epoch !== lease.epoch || delivery.cancelRequested) continue;
       delivery.cancelRequested = true;
-      delivery.endAt(this.settings.clock.monoMs() + CANCEL_GRACE_MS, 'cancelled');
+      const graceMs = delivery.handler.runIn === 'inline' ? CANCEL_GRACE_MS : CANCEL_GRACE_MS - ENDING_MS;
+      delivery.endAt(this.settings.clock.monoMs() + graceMs, 'cancelled');
       this.listener.deadline(delivery.endAtMs);
       delivery.abort('cancelled');
     }

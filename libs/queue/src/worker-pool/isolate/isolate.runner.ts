@@ -83,6 +83,8 @@ export class IsolateRunner implements Runner, IsolateListener {
     const run = this.#runs.get(delivery);
     if (!run) return;
     if (!delivery.isEntered) return void this.#leave(run).end(TERMINATED);
+    // A cancelled one has had its time already.
+    if (delivery.cancelRequested) return run.isolate!.kill();
     run.isolate!.state = 'dying';
     this.#killSoon(run.isolate!, ABORT_GRACE_MS);
   }
