@@ -17,7 +17,7 @@ export class AppModule {
       imports: [
         StorageModule.forRoot({ storage, dataDir, fsync, walSegmentBytes, force, redisUrl, redisPrefix, ...hooks, autoOpen: false }),
         QueueModule.forRoot({ maxAttempts, maxRequeues, retryBaseMs, retryCapMs }),
-        ...(settings.role === 'api' ? [] : [workerPool(settings), HandlersModule.forRoot(settings.handlers)]),
+        ...(settings.role === 'api' ? [] : [workerPool(settings), HandlersModule.forRoot(settings)]),
         HealthModule.forRoot(),
         HttpModule.forRole(settings.role),
       ],

@@ -30,6 +30,7 @@ describe('settings', () => {
       queues: [{ name: 'default', workers: null }],
       workers: 16,
       handlers: null,
+      httpAllow: [],
       maxAttempts: 5,
       maxRequeues: 10,
       retryBaseMs: 10,

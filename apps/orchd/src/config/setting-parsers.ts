@@ -1,5 +1,5 @@
 import { QUEUE_PATTERN } from '@orchd/storage';
-import type { QueueSetting } from './settings.js';
+import type { HttpHost, QueueSetting } from './settings.js';
 
 /** Reads a setting's text or throws a {@link BadSetting} that says what would have been right. */
 export type SettingParser<T> = (text: string) => T;
@@ -64,3 +64,17 @@ export function queueList(maxWorkers: number): SettingParser<readonly QueueSetti
     });
   };
 }
+
+const HTTP_HOST = /^((?:[*][.])?[A-Za-z0-9](?:[A-Za-z0-9.-]*[A-Za-z0-9])?|\[[0-9A-Fa-f:.]+\])(?::([0-9]{1,5}))?$/;
+
+/** `host[:port],...`, an IPv6 address in brackets, `*.name` for all names below one; empty: none. As a URL would write it. */
+export const httpHosts: SettingParser<readonly HttpHost[]> = (text) => {
+  if (text === '') return [];
+  const portNumber = integer(1, 65_535);
+  return text.split(',').map((part) => {
+    const [, host, port] = HTTP_HOST.exec(part) ?? [];
+    if (host === undefined) throw new BadSetting('must be host[:port],... with names, addresses, or *.name');
+    const bare = host.replace(/^\[(.*)\]$/, '$1').toLowerCase();
+    return { host: bare, port: port === undefined ? null : portNumber(port) };
+  });
+};

@@ -1,5 +1,16 @@
 import { FSYNC_MODES, LIMITS, MIN_SEGMENT_BYTES, STORAGE_KINDS } from '@orchd/storage';
-import { folderOrNone, integer, matching, onOff, oneOf, plainText, queueList, redisUrl, type SettingParser } from './setting-parsers.js';
+import {
+  folderOrNone,
+  httpHosts,
+  integer,
+  matching,
+  onOff,
+  oneOf,
+  plainText,
+  queueList,
+  redisUrl,
+  type SettingParser,
+} from './setting-parsers.js';
 import { ROLES, type Settings } from './settings.js';
 
 export interface SettingDefinition<T> {
@@ -75,6 +86,13 @@ export const SETTING_TABLE: { readonly [K in keyof Settings]: SettingDefinition<
     default: '',
     parse: folderOrNone,
     help: 'folder of handler modules of your own; empty: none',
+  },
+  httpAllow: {
+    flag: 'http-allow',
+    value: 'LIST',
+    default: '',
+    parse: httpHosts,
+    help: 'hosts that http jobs may speak to: host[:port],...',
   },
   maxAttempts: {
     flag: 'max-attempts',

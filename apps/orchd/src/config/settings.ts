@@ -8,6 +8,12 @@ export interface QueueSetting {
   readonly workers: number | null;
 }
 
+/** A host, or all names below one (`*.`); null = the port of the scheme. */
+export interface HttpHost {
+  readonly host: string;
+  readonly port: number | null;
+}
+
 /** Every setting of the service, checked. Durations are milliseconds. */
 export interface Settings {
   readonly port: number;
@@ -25,6 +31,8 @@ export interface Settings {
   readonly workers: number;
   /** Folder of handler modules; null for none. */
   readonly handlers: string | null;
+  /** Hosts that jobs of type `http` may speak to. */
+  readonly httpAllow: readonly HttpHost[];
   readonly maxAttempts: number;
   readonly maxRequeues: number;
   readonly retryBaseMs: number;

@@ -1,7 +1,9 @@
-import { Logger, Module, type DynamicModule } from '@nestjs/common';
+import { Logger, Module, type DynamicModule, type Provider } from '@nestjs/common';
 import { HandlerRegistry } from '@orchd/queue';
 import { systemClock } from '@orchd/storage';
 import { CpuHandler } from './cpu/cpu.handler.js';
+import { HTTP_ALLOW, HttpHandler } from './http/http.handler.js';
+import type { HttpHost } from '../config/settings.js';
 import { registerOwnHandlers } from './own-handlers.js';
 import { SIMULATION_CLOCK, SIMULATION_RANDOM, SimulatedHandler } from './simulated.handler.js';
 
@@ -12,19 +14,25 @@ const OWN_HANDLERS = Symbol('OWN_HANDLERS');
   providers: [
     SimulatedHandler,
     CpuHandler,
+    HttpHandler,
     { provide: SIMULATION_CLOCK, useValue: systemClock },
     { provide: SIMULATION_RANDOM, useValue: Math.random },
   ],
 })
 export class HandlersModule {
-  /** @param folder of `--handlers`; read before the service listens, so that it knows all its types with the first job */
-  static forRoot(folder: string | null): DynamicModule {
-    if (folder === null) return { module: HandlersModule };
-    const own = {
-      provide: OWN_HANDLERS,
-      inject: [HandlerRegistry],
-      useFactory: (registry: HandlerRegistry) => registerOwnHandlers(folder, registry, new Logger('handlers')),
-    };
-    return { module: HandlersModule, providers: [own] };
+  /**
+   * @param handlers folder of `--handlers`; read before the service listens, so that it knows all its types with the first job
+   * @param httpAllow hosts that jobs of type `http` may speak to
+   */
+  static forRoot({ handlers, httpAllow }: { handlers: string | null; httpAllow: readonly HttpHost[] }): DynamicModule {
+    const providers: Provider[] = [{ provide: HTTP_ALLOW, useValue: httpAllow }];
+    if (handlers !== null) {
+      providers.push({
+        provide: OWN_HANDLERS,
+        inject: [HandlerRegistry],
+        useFactory: (registry: HandlerRegistry) => registerOwnHandlers(handlers, registry, new Logger('handlers')),
+      });
+    }
+    return { module: HandlersModule, providers };
   }
 }
