@@ -21,6 +21,9 @@ function installed() {
 /** When this resolves the workspace is installed and built; when it cannot be, the process ends with code 1. */
 export async function ensure() {
   refuseOldNode();
-  if (!installed()) await run('install', 'npm', ['ci', '--no-audit', '--no-fund', '--loglevel=error']);
+  if (!installed()) {
+    console.log('installing the packages, once; about a minute');
+    await run('install', 'npm', ['ci', '--no-audit', '--no-fund', '--loglevel=error']);
+  }
   await run('build', process.execPath, ['scripts/build.mjs']);
 }
