@@ -5,6 +5,8 @@ import { eventually, ServiceFixture, statsOf, type ServiceProcess } from './harn
 import { JobClient } from './harness/job-client.js';
 
 const WORKERS = 16;
+/** Other tests share the cores; a thread that beats only between its jobs would still be silent for longer. */
+const PATIENT = ['--hb-timeout-ms', '1000'];
 /** Many minutes of work. */
 const ENDLESS = { type: 'cpu', payload: { rounds: 1_000_000_000 } };
 
@@ -15,7 +17,7 @@ let service: ServiceProcess;
 let jobs: JobClient;
 
 beforeAll(async () => {
-  service = await shared.start({ flags: ['--workers', String(WORKERS)] });
+  service = await shared.start({ flags: ['--workers', String(WORKERS), ...PATIENT] });
   jobs = new JobClient(service);
 });
 

@@ -44,6 +44,7 @@ describe('--handlers', () => {
           'f-again.mjs': good,
           'g-options.mjs': `export const type = 'odd'; export const options = { timeoutMs: -1 }; export const handle = () => 1;`,
           'h-common.cjs': `module.exports = { type: 'common', handle: ({ payload }) => payload };`,
+          'i-own.mjs': `export const type = 'cpu'; export const handle = () => 1;`,
           '_helper.mjs': `throw new Error('never loaded');`,
           'notes.txt': 'no module',
         }),
@@ -61,11 +62,12 @@ describe('--handlers', () => {
       ['c-nameless.mjs', 'exports no text `type`'],
       ['d-syntax.mjs', 'Unexpected token'],
       ['f-again.mjs', 'has a handler already'],
+      ['i-own.mjs', `one of orchd's own types`],
       ['g-options.mjs', 'timeoutMs'],
     ] as const) {
       expect(lines.filter((line) => line.includes(name) && line.includes(reason))).toHaveLength(1);
     }
-    expect(lines).toHaveLength(6);
+    expect(lines).toHaveLength(7);
   });
 
   it('refuses a folder that is not there, before it listens', async () => {

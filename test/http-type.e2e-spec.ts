@@ -80,9 +80,29 @@ describe('a job of type http', () => {
   it('may speak to nobody unless it is said, and to the metadata of a cloud never', async () => {
     const server = await target((_, response) => response.end());
     const service = await orchd.start({ flags: ['--http-allow', '169.254.169.254,example.org'] });
-    for (const url of [server.url, 'http://169.254.169.254/', 'file:///etc/passwd', 'nonsense']) {
+    for (const url of [server.url, 'http://169.254.169.254/']) {
       expect(await run(service, { url }, 'dead')).toMatchObject({ error: { code: 'discarded' }, starts: 1 });
     }
     expect(server.seen).toEqual([]);
+  });
+
+  it('is refused with the field that is wrong', async () => {
+    const service = await orchd.start({ storage: 'memory' });
+    for (const [field, payload] of [
+      ['payload', undefined],
+      ['payload', []],
+      ['payload.url', {}],
+      ['payload.url', { url: 1 }],
+      ['payload.url', { url: 'nonsense' }],
+      ['payload.url', { url: 'file:///etc/passwd' }],
+      ['payload.method', { url: 'http://a/', method: 'TRACE' }],
+      ['payload.headers', { url: 'http://a/', headers: { host: 'b' } }],
+      ['payload.headers', { url: 'http://a/', headers: { 'x y': 'b' } }],
+      ['payload.timeout_ms', { url: 'http://a/', timeout_ms: -1 }],
+      ['payload.uri', { url: 'http://a/', uri: 'x' }],
+    ] as const) {
+      const answer = await service.post('/jobs', { type: 'http', payload });
+      expect([payload, answer]).toMatchObject([payload, { status: 400, body: { fields: { [field]: expect.any(String) } } }]);
+    }
   });
 });

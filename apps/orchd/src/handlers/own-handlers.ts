@@ -3,11 +3,15 @@ import type { HandlerRegistry } from '@orchd/queue';
 import { readdir } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
+import { CPU } from '../http/dto/cpu-payload.dto.js';
+import { SIMULATED } from '../http/dto/simulated-payload.dto.js';
 import { EXIT } from '../life-cycle/exit-codes.js';
 import { StartFailure } from '../life-cycle/start-failure.js';
+import { HTTP } from './http/http-payload.js';
 import { readDeclaration } from './read-declaration.js';
 
 const MODULE = /^[^._].*[.](js|mjs|cjs)$/;
+const BUILT_IN = new Set([SIMULATED, CPU, HTTP]);
 /** `--hb-timeout-ms` is made for handlers that beat every 10 ms; those of people await mail servers. */
 const HEARTBEAT_TIMEOUT_MS = 30_000;
 
@@ -24,6 +28,7 @@ export async function registerOwnHandlers(folder: string, registry: HandlerRegis
       const outcome = read[i]!;
       if (outcome.status === 'rejected') throw outcome.reason;
       const { type, options } = outcome.value;
+      if (BUILT_IN.has(type)) throw new Error(`'${type}' is one of orchd's own types`);
       const module = pathToFileURL(join(resolve(folder), name));
       registry.register(type, module, { heartbeatTimeoutMs: HEARTBEAT_TIMEOUT_MS, ...options });
       types.push(type);

@@ -3,7 +3,7 @@ import { DiscardJob, JobHandler, SnoozeJob, type Handler, type Job, type JobCont
 import { systemClock } from '@orchd/storage';
 import type { HttpHost } from '../../config/settings.js';
 import { HeartbeatTicker } from '../heartbeat-ticker.js';
-import { readHttpPayload, type HttpPayload } from './http-payload.js';
+import { HTTP, readHttpPayload, type HttpPayload } from './http-payload.js';
 import { OutboundRefusal } from './outbound-rules.js';
 import { sendRequest, type Answer } from './send-request.js';
 
@@ -16,7 +16,7 @@ const MOST_SNOOZES = 20;
 const LONGEST_SNOOZE_MS = 86_400_000;
 
 /** Sends an HTTP request to one of the hosts of `--http-allow`. Done with a 2xx; anything else is another attempt. */
-@JobHandler('http')
+@JobHandler(HTTP)
 export class HttpHandler implements Handler<unknown> {
   readonly #ticker = new HeartbeatTicker(systemClock, BEAT_MS);
 
@@ -24,7 +24,7 @@ export class HttpHandler implements Handler<unknown> {
 
   async handle(job: Job, ctx: JobContext): Promise<{ status: number; body: string }> {
     const payload = readHttpPayload(job.payload);
-    if (typeof payload === 'string') throw new DiscardJob(payload);
+    if ('problem' in payload) throw new DiscardJob(`${['payload', payload.field].filter(Boolean).join('.')} ${payload.problem}`);
     const { status, body, retryAfter } = await this.#send(payload, ctx);
     if (status >= 200 && status < 300) return { status, body };
     const patienceMs = BUSY.has(status) && job.releases < MOST_SNOOZES ? patience(retryAfter) : null;

@@ -1,4 +1,5 @@
 import type { JobRequest } from '@orchd/queue';
+import { HTTP, readHttpPayload } from '../../handlers/http/http-payload.js';
 import { CPU, CpuPayloadDto } from './cpu-payload.dto.js';
 import { DtoReader, isJsonObject, type FieldProblems } from './dto-reader.js';
 import { BackoffDto, GeneralJobDto, ShortJobDto, type JobRequestDto } from './job-request.dto.js';
@@ -41,6 +42,7 @@ function readGeneral(body: Readonly<Record<string, unknown>>, problems: FieldPro
   const dto = generalJob.read(body, problems, path);
   const rule = payloads.get(dto.type);
   if (rule) checkPayload(dto.payload, rule, problems, `${path}payload`);
+  if (dto.type === HTTP) checkHttpPayload(dto.payload, problems, `${path}payload`);
   return toJobRequest(dto, dto.type, dto.payload, problems, path);
 }
 
@@ -48,6 +50,11 @@ function checkPayload(payload: unknown, { reader, required }: PayloadRule, probl
   if (payload === undefined && !required) return;
   if (isJsonObject(payload)) reader.read(payload, problems, `${field}.`);
   else problems.set(field, payload === undefined ? 'is required for this type' : 'must be a JSON object for this type');
+}
+
+function checkHttpPayload(payload: unknown, problems: FieldProblems, path: string): void {
+  const read = readHttpPayload(payload);
+  if ('problem' in read) problems.set(read.field === '' ? path : `${path}.${read.field}`, read.problem);
 }
 
 function toJobRequest(dto: JobRequestDto, type: string, payload: unknown, problems: FieldProblems, path: string): JobRequest {

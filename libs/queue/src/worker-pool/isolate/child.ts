@@ -2,7 +2,7 @@ import { fork, type ChildProcess } from 'node:child_process';
 import type { RegisteredHandler } from '../../handler/handler.registry.js';
 import { inWords } from '../../maintenance/log.js';
 import { PROCESS_ENTRY } from './entry-files.js';
-import type { Beat, FromInside, InsideSettings, ToInside } from './inside/protocol.js';
+import type { InsideSettings, ToInside } from './inside/protocol.js';
 import { Isolate, type IsolateListener } from './isolate.js';
 
 /** How long the last messages of a process that has exited are waited for. */
@@ -27,7 +27,7 @@ export class Child extends Isolate {
       stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
       execArgv: [...process.execArgv.filter((flag) => !flag.startsWith(NOT_INHERITED)), ...heapFlags(handler)],
     });
-    this.#child.on('message', (message) => this.#heard(message as unknown as FromInside | Beat));
+    this.#child.on('message', (message) => this.heard(message));
     this.#child.on('exit', (code, signal) => this.#exited(code, signal));
     // Of a process that could not be started; any other is followed by its exit.
     this.#child.on('error', (error) => this.#child.pid ?? this.ended(inWords(error)));
@@ -35,6 +35,10 @@ export class Child extends Isolate {
 
   protected ageMs(): number {
     return performance.now() - this.#beatAtMs - this.#beatEveryMs;
+  }
+
+  protected override beaten(): void {
+    this.#beatAtMs = performance.now();
   }
 
   protected task(): string {
@@ -52,11 +56,6 @@ export class Child extends Isolate {
 
   protected end(): void {
     this.#killGroup();
-  }
-
-  #heard(message: FromInside | Beat): void {
-    if (message.kind === 'beat') this.#beatAtMs = performance.now();
-    else this.received(message);
   }
 
   #exited(code: number | null, signal: NodeJS.Signals | null): void {

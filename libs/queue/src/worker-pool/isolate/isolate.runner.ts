@@ -18,6 +18,10 @@ const CLOSE_GRACE_MS = 1000;
 /** Beats of a process are told at most so often; a small part of the time-out, for it makes the judgement that much later. */
 const BEAT_SHARE = 50;
 const MAX_BEAT_MS = 10;
+/** What is not gone so long after it was killed stands in native code, which ends when it likes. */
+const STUCK_MS = 5000;
+/** So many times `limit` of those are no longer counted; beyond that they would pile up without bound. */
+const MOST_STUCK = 4;
 /** A module that is not loaded by then never will be. */
 const LOAD_LIMIT_MS = 60_000;
 
@@ -44,12 +48,15 @@ interface Run {
 /**
  * Runs handlers in threads, or in processes. They live on from job to job. Invariant: never more than `limit` of them are at anything, be it
  * loading, working, or dying; and never more than `limit` are idle. A delivery that finds no room waits, its lease extended like any other.
+ * A thread that does not end although it was killed gives up its place, for a bounded number of them.
  */
 export class IsolateRunner implements Runner, IsolateListener {
   /** By how long they are idle, the longest first. */
   readonly #idle = new Set<Isolate>();
   /** All others. */
   readonly #active = new Map<Isolate, Run | null>();
+  /** Killed, not gone, and not counted among the active any more. */
+  readonly #stuck = new Set<Isolate>();
   readonly #runs = new Map<Delivery, Run>();
   readonly #waiting = new Set<Run>();
   readonly #failures: LoadFailures;
@@ -66,7 +73,7 @@ export class IsolateRunner implements Runner, IsolateListener {
 
   /** For whoever counts them: none ever leaks. */
   get alive(): number {
-    return this.#idle.size + this.#active.size;
+    return this.#idle.size + this.#active.size + this.#stuck.size;
   }
 
   run(delivery: Delivery): unknown {
@@ -84,14 +91,14 @@ export class IsolateRunner implements Runner, IsolateListener {
     if (!run) return;
     if (!delivery.isEntered) return void this.#leave(run).end(TERMINATED);
     // A cancelled one has had its time already.
-    if (delivery.cancelRequested) return run.isolate!.kill();
+    if (delivery.cancelRequested) return this.#kill(run.isolate!);
     run.isolate!.state = 'dying';
     this.#killSoon(run.isolate!, ABORT_GRACE_MS);
   }
 
   /** Resolves when all are gone. What still runs is killed: the pool has ended its deliveries before. */
   async close(): Promise<void> {
-    for (const isolate of this.#active.keys()) if (isolate.state !== 'closing') isolate.kill();
+    for (const isolate of this.#active.keys()) if (isolate.state !== 'closing') this.#kill(isolate);
     for (const isolate of this.#idle) this.#retire(isolate);
     if (this.alive > 0) await new Promise<void>((resolve) => (this.#emptied = resolve));
   }
@@ -116,6 +123,7 @@ export class IsolateRunner implements Runner, IsolateListener {
     const run = this.#active.get(isolate);
     const wasIdle = this.#idle.delete(isolate);
     this.#active.delete(isolate);
+    this.#stuck.delete(isolate);
     if (wasIdle) this.settings.log.warn(`an idle ${isolate.handler.runIn} of '${isolate.handler.type}' ended: ${how}`);
     if (run) {
       const { delivery } = this.#leave(run);
@@ -177,14 +185,14 @@ export class IsolateRunner implements Runner, IsolateListener {
     this.settings.log.error(`the ${runIn} of '${type}' could not be started: ${stack ?? message}`);
     const run = this.#active.get(isolate);
     if (run) this.#leave(run).fail(failure);
-    isolate.kill();
+    this.#kill(isolate);
   }
 
   #finished(isolate: Isolate, run: Run, outcome: Outcome): void {
     const { delivery } = this.#leave(run);
     if (outcome.notes) note(delivery, outcome.notes);
     const { recycleAfter = 0 } = isolate.handler.options;
-    if (isolate.state === 'dying') isolate.kill();
+    if (isolate.state === 'dying') this.#kill(isolate);
     else if (recycleAfter > 0 && isolate.jobs >= recycleAfter) this.#retire(isolate);
     else this.#rest(isolate);
     if (outcome.kind === 'returned') run.end(new ResultText(outcome.result));
@@ -246,7 +254,23 @@ export class IsolateRunner implements Runner, IsolateListener {
   }
 
   #killSoon(isolate: Isolate, graceMs: number): void {
-    this.settings.clock.setTimer(graceMs, () => isolate.kill());
+    this.settings.clock.setTimer(graceMs, () => this.#kill(isolate));
+  }
+
+  #kill(isolate: Isolate): void {
+    if (isolate.state === 'gone') return;
+    isolate.kill();
+    this.settings.clock.setTimer(STUCK_MS, () => this.#giveUp(isolate));
+  }
+
+  #giveUp(isolate: Isolate): void {
+    if (isolate.state === 'gone' || this.#stuck.size >= MOST_STUCK * this.settings.limit || !this.#active.delete(isolate)) return;
+    this.#stuck.add(isolate);
+    this.settings.log.warn(
+      `a ${isolate.handler.runIn} of '${isolate.handler.type}' does not end although it was killed; another one takes its place`,
+    );
+    this.#serve();
+    this.settings.roomier();
   }
 }
 

@@ -1,6 +1,7 @@
 import type { RegisteredHandler } from '../../handler/handler.registry.js';
 import type { DeliveryEndReason } from '../../handler/handler.js';
 import { coreWaitMs } from './core-wait.js';
+import { isFromInside } from './heard.js';
 import type { FromInside, InsideSettings, ToInside } from './inside/protocol.js';
 
 /** `loading` its module, `idle`, `busy` with a job, `closing`: asked to end by itself, `dying`: about to be killed, `gone`. */
@@ -76,8 +77,16 @@ export abstract class Isolate {
   protected abstract end(): void;
   protected abstract post(message: ToInside): void;
 
-  protected received(message: FromInside): void {
-    if (this.state !== 'gone') this.listener.message(this, message);
+  /** A beat came as a message. */
+  protected beaten(): void {
+    // Threads beat in shared memory: from one of them the word means nothing.
+  }
+
+  /** What is not ours is left unheard. */
+  protected heard(message: unknown): void {
+    if (this.state === 'gone' || !isFromInside(message)) return;
+    if (message.kind === 'beat') this.beaten();
+    else this.listener.message(this, message);
   }
 
   protected ended(how: string): void {

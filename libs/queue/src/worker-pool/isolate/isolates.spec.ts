@@ -124,6 +124,25 @@ describe.each(['thread', 'process'] as const)('A handler in a %s', (runIn) => {
     });
   });
 
+  it('may say what it likes on the line to its pool: what is not ours is left unheard (H17)', async () => {
+    const words = [
+      `null`,
+      `undefined`,
+      `'text'`,
+      `{}`,
+      `{ kind: 'returned', result: 5 }`,
+      `{ kind: 'threw' }`,
+      `{ kind: 'notes', log: 'x' }`,
+    ];
+    const say = runIn === 'thread' ? 'parentPort.postMessage(word)' : 'process.send(word ?? null)';
+    fixture.handler(
+      'talker',
+      `import { parentPort } from 'node:worker_threads'; 
+       export const handle = () => { for (const word of [${words.join()}]) ${say}; return 'said' }`,
+    );
+    expect(await fixture.done(await fixture.enqueue('talker'))).toMatchObject({ starts: 1, result: '"said"' });
+  });
+
   describe('whose module', () => {
     it.each([
       ['throws', `throw new Error('no such database')`, 'no such database'],

@@ -3,7 +3,7 @@ import type { DeliveryEndReason } from '../../handler/handler.js';
 import type { RegisteredHandler } from '../../handler/handler.registry.js';
 import { inWords } from '../../maintenance/log.js';
 import { THREAD_ENTRY } from './entry-files.js';
-import type { FromInside, InsideSettings, ToInside } from './inside/protocol.js';
+import type { InsideSettings, ToInside } from './inside/protocol.js';
 import { ThreadCells } from './inside/thread-cells.js';
 import { Isolate, type IsolateListener } from './isolate.js';
 
@@ -20,7 +20,7 @@ export class Thread extends Isolate {
       workerData: { settings, memory: this.#cells.memory },
       resourceLimits: handler.options.resourceLimits,
     });
-    this.#worker.on('message', (message: FromInside) => this.received(message));
+    this.#worker.on('message', (message: unknown) => this.heard(message));
     this.#worker.on('error', (error: unknown) => (this.#error = inWords(error)));
     this.#worker.on('exit', (code) => this.ended(this.#error ?? `the thread ended with exit code ${code}`));
   }

@@ -1,5 +1,6 @@
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
-import { existsSync, readFileSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import { closeSync, existsSync, openSync, readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { pathToFileURL } from 'node:url';
 import type { Worker } from 'node:worker_threads';
@@ -35,6 +36,19 @@ describe('Handler threads', () => {
     const ids = await Promise.all(Array.from({ length: 60 }, () => fixture.enqueue('work')));
     for (const id of ids) expect(await fixture.done(id)).toMatchObject({ starts: 1 });
     expect(most).toBe(THREADS);
+  });
+
+  it('that do not end although they are killed, for they stand in native code, give up their places', async () => {
+    const fifo = fixture.file('fifo');
+    execFileSync('mkfifo', [fifo]);
+    const source = `import { readFileSync } from 'node:fs'; export const handle = () => { readFileSync(${JSON.stringify(fifo)}) }`;
+    fixture.handler('stuck', source, { heartbeatTimeoutMs: 50 });
+    fixture.handler('good', `export const handle = () => 'fine'`);
+    const stuck = await Promise.all(Array.from({ length: THREADS }, () => fixture.enqueue('stuck', { maxRequeues: 0 })));
+    for (const id of stuck) await fixture.dead(id);
+    expect(await fixture.done(await fixture.enqueue('good'))).toMatchObject({ starts: 1 });
+    expect(alive.size).toBe(THREADS + 1);
+    closeSync(openSync(fifo, 'w')); // lets them go
   });
 
   it('stay as many when all of them hang, one after the other', async () => {
