@@ -45,6 +45,8 @@ describe('--handlers', () => {
           'g-options.mjs': `export const type = 'odd'; export const options = { timeoutMs: -1 }; export const handle = () => 1;`,
           'h-common.cjs': `module.exports = { type: 'common', handle: ({ payload }) => payload };`,
           'i-own.mjs': `export const type = 'cpu'; export const handle = () => 1;`,
+          'j-idle.mjs': `export const type = 'idle';`,
+          'k-typo.mjs': `export const type = 'typo'; export const options = { timeOutMs: 1 }; export const handle = () => 1;`,
           '_helper.mjs': `throw new Error('never loaded');`,
           'notes.txt': 'no module',
         }),
@@ -63,11 +65,13 @@ describe('--handlers', () => {
       ['d-syntax.mjs', 'Unexpected token'],
       ['f-again.mjs', 'has a handler already'],
       ['i-own.mjs', `one of orchd's own types`],
+      ['j-idle.mjs', 'exports no function `handle`'],
+      ['k-typo.mjs', 'timeOutMs'],
       ['g-options.mjs', 'timeoutMs'],
     ] as const) {
       expect(lines.filter((line) => line.includes(name) && line.includes(reason))).toHaveLength(1);
     }
-    expect(lines).toHaveLength(7);
+    expect(lines).toHaveLength(9);
   });
 
   it('refuses a folder that is not there, before it listens', async () => {

@@ -18,7 +18,8 @@ export function command(name: string): Need {
 export function describeWith(needs: readonly Need[], title: string, block: () => void): void {
   const missing = needs.filter(({ met }) => !met).map(({ name }) => name);
   if (missing.length === 0) describe(title, block);
-  else if (process.env.CI !== 'true') describe.skip(`${title} (needs ${missing.join(', ')})`, block);
+  else if (process.env.CI !== 'true')
+    describe.skip(`${title} (needs ${missing.join(', ')})`, block); // a laptop may lack it, CI may not
   else {
     describe(title, () => {
       it(`finds ${missing.join(', ')} on this machine`, () => {

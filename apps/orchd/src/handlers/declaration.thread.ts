@@ -6,9 +6,15 @@ import { parentPort, workerData } from 'node:worker_threads';
 interface Declaring extends Partial<HandlerModuleExports> {
   readonly type?: unknown;
   readonly options?: HandlerOptions;
+  readonly default?: unknown;
 }
 
-const exported = (await import(workerData as string)) as Declaring & { default?: Declaring };
-const inner = typeof exported.default === 'object' ? exported.default : undefined;
-parentPort!.postMessage({ type: exported.type ?? inner?.type, options: exported.options ?? inner?.options ?? {} });
+const exported = (await import(workerData as string)) as Declaring;
+const inner = typeof exported.default === 'object' ? (exported.default as Declaring | null) : undefined;
+// Looked for where the pool will look for it.
+const candidates: unknown[] = [exported, exported.default, inner?.default];
+const handles = candidates.some(
+  (candidate) => typeof candidate === 'function' || typeof (candidate as Declaring | null)?.handle === 'function',
+);
+parentPort!.postMessage({ type: exported.type ?? inner?.type, options: exported.options ?? inner?.options ?? {}, handles });
 process.exit();

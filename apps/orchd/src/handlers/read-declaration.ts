@@ -6,6 +6,9 @@ export interface Declaration {
   readonly options: HandlerOptions;
 }
 
+/** As the thread tells it, unchecked. */
+type Declared = Record<keyof Declaration | 'handles', unknown>;
+
 const THREAD = new URL('./declaration.thread.js', import.meta.url);
 const LIMIT_MS = 10_000;
 
@@ -20,7 +23,7 @@ export async function readDeclaration(module: URL): Promise<Declaration> {
   worker.stderr.resume();
   let limit: NodeJS.Timeout | undefined;
   try {
-    const declared = await new Promise<Record<keyof Declaration, unknown>>((resolve, reject) => {
+    const declared = await new Promise<Declared>((resolve, reject) => {
       worker.once('message', resolve);
       worker.once('error', reject);
       worker.once('exit', (code) => reject(new Error(`it ended the thread that loaded it, with code ${code}`)));
@@ -34,8 +37,9 @@ export async function readDeclaration(module: URL): Promise<Declaration> {
   }
 }
 
-function checked({ type, options }: Record<keyof Declaration, unknown>): Declaration {
+function checked({ type, options, handles }: Declared): Declaration {
   if (typeof type !== 'string') throw new Error('it exports no text `type`');
+  if (handles !== true) throw new Error('it exports no function `handle`');
   if (typeof options !== 'object' || options === null) throw new Error('its `options` are no object');
   return { type, options };
 }

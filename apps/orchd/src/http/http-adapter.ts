@@ -63,7 +63,7 @@ function guard(server: FastifyInstance, phase: ServicePhase): void {
   const turns = new RequestTurns();
   server.addHook('onRequest', (request, reply, done) => {
     const refusal = gate.refusal(request, reply);
-    if (refusal === null && !isProbe(request)) turns.take(done);
+    if (refusal === null && (request.method === 'POST' || !isProbe(request))) turns.take(done);
     else done(refusal ?? undefined);
   });
 }

@@ -14,7 +14,7 @@ export type RunIn = (typeof RUN_IN)[number];
 export interface HandlerResourceLimits {
   readonly maxOldGenerationSizeMb?: number;
   readonly maxYoungGenerationSizeMb?: number;
-  /** Threads only. */
+  /** Threads only: the stack of a process is the system's to bound. */
   readonly stackSizeMb?: number;
 }
 

@@ -79,10 +79,9 @@ export class Child extends Isolate {
 }
 
 function heapFlags({ options: { resourceLimits = {} } }: RegisteredHandler): string[] {
-  const { maxOldGenerationSizeMb, maxYoungGenerationSizeMb, stackSizeMb } = resourceLimits;
+  const { maxOldGenerationSizeMb, maxYoungGenerationSizeMb } = resourceLimits;
   const flags: string[] = [];
   if (maxOldGenerationSizeMb) flags.push(`--max-old-space-size=${maxOldGenerationSizeMb}`);
   if (maxYoungGenerationSizeMb) flags.push(`--max-semi-space-size=${Math.ceil(maxYoungGenerationSizeMb / 3)}`);
-  if (stackSizeMb) flags.push(`--stack-size=${stackSizeMb * 1024}`);
   return flags;
 }

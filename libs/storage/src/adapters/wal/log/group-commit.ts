@@ -29,8 +29,9 @@ export interface GroupCommitParts {
 
 /**
  * The one writer of the log. A flush takes what waits to the disk in one write; then a sync begins where somebody asked for one, or the
- * write is synced by itself; and meanwhile the next flush fills itself. No timer, at most one write and one sync in flight. A flush does not wait for the sync when
- * somebody waits for a batch's write alone (a claim, whose worker stands idle); otherwise it does, since writing more often only costs.
+ * write is synced by itself; and meanwhile the next flush fills itself. No timer, at most one write and one sync in flight. A flush does not
+ * wait for the sync when somebody waits for a batch's write alone (a claim, whose worker stands idle); otherwise it does, since writing more
+ * often only costs.
  *
  * Invariant: a sync acknowledges only batches whose write had ended before it began.
  */
