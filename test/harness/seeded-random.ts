@@ -29,8 +29,10 @@ export async function seeded(test: (random: SeededRandom) => Promise<void>): Pro
   const seed = Number(process.env.ORCHD_TEST_SEED ?? Math.floor(Math.random() * 2 ** 32));
   try {
     await test(new SeededRandom(seed));
-  } catch (error) {
-    if (error instanceof Error) error.message = `seed ${seed} (ORCHD_TEST_SEED): ${error.message}`;
-    throw error;
+  } catch (thrown) {
+    // Not asked for `instanceof Error`: what Node itself throws is of another realm than a test file.
+    const error = thrown as Error;
+    const name = `seed ${seed} (ORCHD_TEST_SEED): `;
+    throw Object.assign(error, { message: name + error.message, stack: name + error.stack });
   }
 }

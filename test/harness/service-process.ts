@@ -3,10 +3,13 @@ import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
+import { setTimeout } from 'node:timers/promises';
 import { call, type Answer, type CallOptions } from './http-call.js';
 import { eventually } from './eventually.js';
 
 const MAIN = join(import.meta.dirname, '../../apps/orchd/dist/main.js');
+/** For the end of a process whose connection broke to be known. */
+const LAST_WORDS_MS = 1000;
 
 export interface Exit {
   readonly code: number | null;
@@ -57,6 +60,8 @@ export class ServiceProcess {
   }
 
   #exit: Exit | null = null;
+  /** Whether a test has sent it a signal. */
+  #told = false;
 
   get pid(): number {
     return this.#child.pid!;
@@ -114,8 +119,16 @@ export class ServiceProcess {
     return this;
   }
 
-  call<T = unknown>(method: string, path: string, options?: CallOptions): Promise<Answer<T>> {
-    return call<T>(this.#port, method, path, options);
+  /** Rejects when the connection breaks; where that is because the service ended, untold, with what it had to say. */
+  async call<T = unknown>(method: string, path: string, options?: CallOptions): Promise<Answer<T>> {
+    try {
+      return await call<T>(this.#port, method, path, options);
+    } catch (error) {
+      if (this.#told) throw error;
+      const exit = await Promise.race([this.exited, setTimeout(LAST_WORDS_MS, null)]);
+      if (exit === null) throw error;
+      throw new Error(`ended (${JSON.stringify(exit)}) during ${method} ${path}:\n${this.#stdout}${this.#stderr}`, { cause: error });
+    }
   }
 
   /** POSTs the body as JSON. */
@@ -124,6 +137,7 @@ export class ServiceProcess {
   }
 
   signal(signal: NodeJS.Signals): void {
+    this.#told = true;
     this.#child.kill(signal);
   }
 

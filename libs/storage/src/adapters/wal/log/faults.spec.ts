@@ -1,7 +1,7 @@
 import { jest } from '@jest/globals';
 import type { OrchdError } from '../../../contract/errors.js';
 import { codeOf, LogMachine, numbered, settled } from './log.fixture.js';
-import type { Call } from './memory-file-system.fixture.js';
+import { systemError, type Call } from './memory-file-system.fixture.js';
 
 /** Many hundred openings in one test, on a machine that may be busy. */
 jest.setTimeout(60_000);
@@ -110,6 +110,27 @@ describe('a failed write or sync', () => {
     const { log, fs } = await machine.open();
     fs.fault = ({ method }) => (method === 'write' ? 'short' : undefined);
     expect(await codeOf(log.append('half\n').durable())).toBe('outcome_unknown');
+    machine.disk.cutPower();
+    expect((await machine.reopen()).records).toEqual([]);
+  });
+
+  it('is the last also when the next flush is scheduled already', async () => {
+    const machine = new LogMachine();
+    const { log, fs } = await machine.open();
+    let fail: (error: Error) => void;
+    fs.gate = () => new Promise((_, reject) => (fail = reject));
+    const lost = log.append('lost\n');
+    const told = codeOf(lost.durable());
+    await lost.written();
+    await settled();
+    log.append('behind\n');
+    fail!(systemError('EIO', 'log'));
+    fs.gate = undefined;
+    const before = fs.calls.length;
+    expect(await told).toBe('outcome_unknown');
+    await settled();
+    await log.close();
+    expect(fs.calls.slice(before)).toEqual([]);
     machine.disk.cutPower();
     expect((await machine.reopen()).records).toEqual([]);
   });

@@ -125,6 +125,8 @@ export class GroupCommit {
   }
 
   async #flush(): Promise<void> {
+    // A sync can have failed since this flush was scheduled; to write on would vouch for what that sync has lost.
+    if (this.#hasFailed()) return;
     this.#state = 'flushing';
     try {
       const first = this.#nextToWrite();

@@ -15,7 +15,7 @@ export type Fault = (call: Call) => string | undefined;
 export class MemoryFileSystem implements FileSystem {
   readonly calls: Call[] = [];
   fault: Fault = () => undefined;
-  /** The sync of a file that has begun ends when this resolves. */
+  /** The sync of a file that has begun ends when this resolves, and fails when it rejects. */
   gate: (() => Promise<void>) | undefined;
   /** What `timeSync` measures. */
   syncMs = 1;
@@ -154,13 +154,11 @@ class MemoryFile implements OpenFile {
   async #sync(covered: readonly Pending[]): Promise<void> {
     try {
       await this.#enter('sync');
+      await this.fs.gate?.();
+      this.fs.assertAlive(this.path);
     } catch (error) {
       this.fs.disk.forgetSync(covered);
       throw error;
-    }
-    if (this.fs.gate) {
-      await this.fs.gate();
-      this.fs.assertAlive(this.path);
     }
     this.fs.disk.endSync(covered);
   }
