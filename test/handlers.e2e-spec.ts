@@ -1,7 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
+import { execFileSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { JobClient, ServiceFixture } from './harness/index.js';
+import { eventually, JobClient, ServiceFixture } from './harness/index.js';
 
 const EXAMPLES = join(import.meta.dirname, '../examples/handlers');
 const orchd = new ServiceFixture();
@@ -72,6 +73,23 @@ describe('--handlers', () => {
       expect(lines.filter((line) => line.includes(name) && line.includes(reason))).toHaveLength(1);
     }
     expect(lines).toHaveLength(9);
+  });
+
+  it('stops in time although a thread stands in native code, and gives its job back', async () => {
+    const [folder, dataDir] = [orchd.folder(), orchd.folder()];
+    const fifo = join(orchd.folder(), 'fifo');
+    execFileSync('mkfifo', [fifo]);
+    const body = `ctx.log('in'); readFileSync(${JSON.stringify(fifo)});`;
+    const source = `import { readFileSync } from 'node:fs'; export const type = 'stuck'; export const handle = (job, ctx) => { ${body} };`;
+    writeFileSync(join(folder, 'stuck.mjs'), source);
+    const service = await orchd.start({ dataDir, flags: ['--handlers', folder, '--shutdown-grace-ms', '0'] });
+    const client = new JobClient(service);
+    const id = await client.accepted({ type: 'stuck' });
+    await eventually('the job to have begun', async () => (await client.get(id)).log!.length > 0);
+    expect(await service.stop()).toEqual({ code: null, signal: 'SIGKILL' });
+    expect(service.log).toContainEqual(expect.objectContaining({ msg: 'stopped' }));
+    const next = new JobClient(await orchd.start({ dataDir, flags: ['--role', 'api'] }));
+    expect(await next.get(id)).toMatchObject({ state: 'ready', attempts: 0, requeues: 0 });
   });
 
   it('refuses a folder that is not there, before it listens', async () => {

@@ -1,11 +1,15 @@
+import { setTimeout } from 'node:timers/promises';
 import { helpText } from './config/help-text.js';
 import { readSettings } from './config/read-settings.js';
 import type { Settings } from './config/settings.js';
 import { VERSION } from './config/version.js';
 import { EXIT, type ExitCode } from './life-cycle/exit-codes.js';
-import type { Service } from './life-cycle/service.js';
+import { heedSignals } from './life-cycle/signals.js';
 import { StartFailure } from './life-cycle/start-failure.js';
-import { createLogger } from './logging/logger.js';
+import { createLogger, type Logger } from './logging/logger.js';
+
+/** A signal does not wait for the lines that are on their way. */
+const LAST_LINES_MS = 100;
 
 /** `orchd [flags]`: help, version, what is wrong with the settings, or the whole life of a service. */
 export async function serviceCommand(): Promise<void> {
@@ -35,14 +39,15 @@ async function serve(settings: Settings): Promise<ExitCode> {
     flush();
     process.exit(EXIT.bug);
   });
-  let service: Service | null = null;
-  // Our own handlers: Nest's would raise the signal again, and the exit code would be the signal's.
-  const stop = (signal: NodeJS.Signals) => (service ? service.stop(signal) : process.exit(EXIT.stopped));
-  process.on('SIGTERM', stop).on('SIGINT', stop);
   // Loaded here, for the frameworks behind it take longer to load than --help takes to read.
-  service = new (await import('./life-cycle/service.js')).Service(settings, log);
+  const { Service } = await import('./life-cycle/service.js');
+  const service = new Service(settings, log);
+  // Our own handlers: Nest's would raise the signal again, and the exit code would be the signal's.
+  heedSignals((signal) => service.stop(signal));
   try {
-    return await service.run();
+    const code = await service.run();
+    if (service.hasStuckThreads) await endBySignal(code, log);
+    return code;
   } catch (error) {
     if (!(error instanceof StartFailure)) throw error;
     process.stderr.write(`orchd: ${error.message}\n`);
@@ -50,4 +55,11 @@ async function serve(settings: Settings): Promise<ExitCode> {
   } finally {
     flush();
   }
+}
+
+/** All is on disk and every job was given back: better a supervisor that sees a signal than one that waits until it sends it itself. */
+async function endBySignal(code: ExitCode, log: Logger): Promise<void> {
+  log.error(`threads stand in native code and cannot be ended: SIGKILL to this process, instead of exit code ${code}`);
+  await setTimeout(LAST_LINES_MS);
+  process.kill(process.pid, 'SIGKILL');
 }

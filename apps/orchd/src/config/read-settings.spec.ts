@@ -142,6 +142,12 @@ describe('a bad setting', () => {
     }
   });
 
+  it('is reported with all that is wrong in its list', () => {
+    const [problem, ...others] = problems(['--queues', 'a:0,../b,c,c']);
+    expect(others).toEqual([]);
+    for (const reason of ['a whole number 1..', 'with names of letters', 'names the queue c twice']) expect(problem).toContain(reason);
+  });
+
   it('may be a flag without its value', () => {
     expect(problems(['--port'])).toEqual(['--port (ORCHD_PORT): needs a value']);
     expect(problems(['--port', '--host', '::1'])).toContain('--port (ORCHD_PORT): needs a value');

@@ -54,7 +54,7 @@ export function queueList(maxWorkers: number): SettingParser<readonly QueueSetti
   const workerCount = integer(1, maxWorkers);
   return (text) => {
     const seen = new Set<string>();
-    return text.split(',').map((part) => {
+    return eachOf(text, (part) => {
       const [name = '', workers, ...rest] = part.split(':');
       if (!QUEUE_PATTERN.test(name) || rest.length > 0)
         throw new BadSetting('must be name[:workers],... with names of letters, digits, _ and -');
@@ -65,13 +65,29 @@ export function queueList(maxWorkers: number): SettingParser<readonly QueueSetti
   };
 }
 
+/** The parts of a list with commas between; what is wrong with them, all at once. */
+function eachOf<T>(text: string, parse: SettingParser<T>): T[] {
+  const problems = new Set<string>();
+  const values = text.split(',').map((part) => {
+    try {
+      return parse(part);
+    } catch (error) {
+      if (!(error instanceof BadSetting)) throw error;
+      problems.add(error.message);
+      return undefined as T;
+    }
+  });
+  if (problems.size > 0) throw new BadSetting([...problems].join('; '));
+  return values;
+}
+
 const HTTP_HOST = /^((?:[*][.])?[A-Za-z0-9](?:[A-Za-z0-9.-]*[A-Za-z0-9])?|\[[0-9A-Fa-f:.]+\])(?::([0-9]{1,5}))?$/;
 
 /** `host[:port],...`, an IPv6 address in brackets, `*.name` for all names below one; empty: none. As a URL would write it. */
 export const httpHosts: SettingParser<readonly HttpHost[]> = (text) => {
   if (text === '') return [];
   const portNumber = integer(1, 65_535);
-  return text.split(',').map((part) => {
+  return eachOf(text, (part) => {
     const [, host, port] = HTTP_HOST.exec(part) ?? [];
     if (host === undefined) throw new BadSetting('must be host[:port],... with names, addresses, or *.name');
     const bare = host.replace(/^\[(.*)\]$/, '$1').toLowerCase();

@@ -61,6 +61,11 @@ export class Service {
     return this.#exited;
   }
 
+  /** Once it has ended: `process.exit` would wait for threads that were killed. */
+  get hasStuckThreads(): boolean {
+    return this.#pool()?.hasStuckThreads ?? false;
+  }
+
   /** A signal: ends the service in order. The second one ends the grace time of running jobs. */
   stop(signal: NodeJS.Signals): void {
     if (this.#code === null) return this.#end(`${signal}: shutting down`, EXIT.stopped);

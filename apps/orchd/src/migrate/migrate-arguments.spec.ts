@@ -34,6 +34,7 @@ describe('the arguments of orchd migrate', () => {
     ['another target', ['--from', 'wal:a', '--to', 'http://u:secret@h'], '--to must be'],
     ['a prefix for a log', ['--from', 'wal:a', '--to', 'wal:b', '--redis-prefix', 'p'], 'for --to redis: only'],
     ['an unknown flag', ['--from', 'wal:a', '--to', 'wal:b', '--fast'], '--fast: unknown flag'],
+    ['two sources', ['--from', 'wal:a', '--from', 'wal:b', '--to', 'redis:'], '--from is given twice'],
     ['a word without a flag', ['--from', 'wal:a', '--to', 'wal:b', 'c'], 'without a flag'],
   ])('are refused: %s', (_, argv, problem) => {
     expect(problems(...argv)).toEqual([expect.stringContaining(problem)]);

@@ -75,8 +75,9 @@ function readTokens(argv: readonly string[]): { given: Map<Name, string>; proble
   const given = new Map<Name, string>();
   const problems: string[] = [];
   for (const token of tokens) {
-    if (token.kind === 'positional') problems.push('there is an argument without a flag (see orchd migrate --help)');
+    if (token.kind === 'positional') problems.push('there is an argument without a flag');
     if (token.kind !== 'option') continue;
+    if (given.has(token.name as Name)) problems.push(`${token.rawName} is given twice`);
     if (Object.hasOwn(OPTIONS, token.name)) given.set(token.name as Name, token.value ?? '');
     else problems.push(`${token.rawName}: unknown flag`);
   }

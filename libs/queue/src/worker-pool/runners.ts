@@ -47,7 +47,11 @@ export class Runners implements Runner {
     return onlyThreads ? this.#threads.room : Infinity;
   }
 
-  /** Resolves when no thread and no process is left. */
+  get threads(): number {
+    return this.#threads.alive;
+  }
+
+  /** Resolves when no thread and no process is left, but those that do not end although they were killed. */
   async close(): Promise<void> {
     await Promise.all([this.#threads.close(), this.#processes.close()]);
   }

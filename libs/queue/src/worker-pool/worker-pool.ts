@@ -79,6 +79,14 @@ export class WorkerPool {
     return this.#state === 'draining' || this.#state === 'stopped';
   }
 
+  /**
+   * After `finish`: there are threads that were killed and stand in native code. Node waits for these in `process.exit`, and only a signal
+   * ends the process before they return.
+   */
+  get hasStuckThreads(): boolean {
+    return this.#state === 'stopped' && this.#runners.threads > 0;
+  }
+
   serves(queue: string): boolean {
     return this.#loops.has(queue);
   }

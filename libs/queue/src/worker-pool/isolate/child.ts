@@ -1,7 +1,10 @@
-import { fork, type ChildProcess } from 'node:child_process';
+import { spawn, type ChildProcess } from 'node:child_process';
+import { PassThrough, type Duplex } from 'node:stream';
+import { fileURLToPath } from 'node:url';
 import type { RegisteredHandler } from '../../handler/handler.registry.js';
 import { inWords } from '../../maintenance/log.js';
 import { PROCESS_ENTRY } from './entry-files.js';
+import { JsonLines, PIPE_FD } from './inside/json-lines.js';
 import type { InsideSettings, ToInside } from './inside/protocol.js';
 import { Isolate, type IsolateListener } from './isolate.js';
 
@@ -12,22 +15,27 @@ const NOT_INHERITED = '--inspect';
 
 /**
  * A child process, leader of a group of its own: whatever its handler starts is in that group, and is killed with it or after it. It beats
- * over the pipe. Beats that are close together it does not tell one by one, so the last one may be that much younger than it looks.
+ * over the pipe, which is our own and not Node's channel: what a handler writes there must not end us. Beats that are close together it does not tell one by one, so the last one may be that much younger than it looks.
  */
 export class Child extends Isolate {
   readonly #child: ChildProcess;
+  readonly #pipe: Duplex;
+  readonly #lines: JsonLines;
   readonly #beatEveryMs: number;
   #beatAtMs = Infinity;
 
   constructor(handler: RegisteredHandler, settings: InsideSettings, listener: IsolateListener) {
     super(handler, settings, listener);
     this.#beatEveryMs = settings.beatEveryMs;
-    this.#child = fork(PROCESS_ENTRY, [JSON.stringify({ ...settings, parent: process.pid })], {
+    const flags = [...process.execArgv.filter((flag) => !flag.startsWith(NOT_INHERITED)), ...heapFlags(handler)];
+    this.#child = spawn(process.execPath, [...flags, fileURLToPath(PROCESS_ENTRY), JSON.stringify({ ...settings, parent: process.pid })], {
       detached: true,
-      stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
-      execArgv: [...process.execArgv.filter((flag) => !flag.startsWith(NOT_INHERITED)), ...heapFlags(handler)],
+      stdio: ['ignore', 'inherit', 'inherit', 'pipe'],
     });
-    this.#child.on('message', (message) => this.heard(message));
+    // None, when this process has no descriptor left; then an `error` follows.
+    this.#pipe = ((this.#child.stdio as ChildProcess['stdio'] | undefined)?.[PIPE_FD] as Duplex | undefined) ?? new PassThrough().destroy();
+    this.#lines = new JsonLines(this.#pipe);
+    this.#lines.listen((message) => this.heard(message));
     this.#child.on('exit', (code, signal) => this.#exited(code, signal));
     // Of a process that could not be started; any other is followed by its exit.
     this.#child.on('error', (error) => this.#child.pid ?? this.ended(inWords(error)));
@@ -50,8 +58,7 @@ export class Child extends Isolate {
   }
 
   protected post(message: ToInside): void {
-    // What could not be sent to a process that is gone: its exit says so.
-    this.#child.send(message, () => undefined);
+    this.#lines.send(message);
   }
 
   protected end(): void {
@@ -61,9 +68,9 @@ export class Child extends Isolate {
   #exited(code: number | null, signal: NodeJS.Signals | null): void {
     this.#killGroup();
     const how = signal ? `the process was killed by ${signal}` : `the process ended with exit code ${code}`;
-    if (!this.#child.connected) return this.ended(how);
+    if (this.#pipe.closed) return this.ended(how);
     const timer = setTimeout(() => this.ended(how), LAST_WORDS_MS);
-    this.#child.once('disconnect', () => {
+    this.#pipe.once('close', () => {
       clearTimeout(timer);
       this.ended(how);
     });

@@ -18,6 +18,8 @@ const CLOSE_GRACE_MS = 1000;
 /** Beats of a process are told at most so often; a small part of the time-out, for it makes the judgement that much later. */
 const BEAT_SHARE = 50;
 const MAX_BEAT_MS = 10;
+/** Of a runner that is closed: then whoever was to go has gone. */
+const LAST_END_MS = CLOSE_GRACE_MS + 500;
 /** What is not gone so long after it was killed stands in native code, which ends when it likes. */
 const STUCK_MS = 5000;
 /** So many times `limit` of those are no longer counted; beyond that they would pile up without bound. */
@@ -96,11 +98,18 @@ export class IsolateRunner implements Runner, IsolateListener {
     this.#killSoon(run.isolate!, ABORT_GRACE_MS);
   }
 
-  /** Resolves when all are gone. What still runs is killed: the pool has ended its deliveries before. */
+  /** Resolves when all are gone, or should be by now. What still runs is killed: the pool has ended its deliveries before. */
   async close(): Promise<void> {
     for (const isolate of this.#active.keys()) if (isolate.state !== 'closing') this.#kill(isolate);
     for (const isolate of this.#idle) this.#retire(isolate);
-    if (this.alive > 0) await new Promise<void>((resolve) => (this.#emptied = resolve));
+    if (this.alive === 0) return;
+    await new Promise<void>((resolve) => {
+      const cancel = this.settings.clock.setTimer(LAST_END_MS, resolve);
+      this.#emptied = () => {
+        cancel();
+        resolve();
+      };
+    });
   }
 
   message(isolate: Isolate, message: FromInside): void {

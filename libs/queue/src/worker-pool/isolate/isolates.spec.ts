@@ -134,10 +134,10 @@ describe.each(['thread', 'process'] as const)('A handler in a %s', (runIn) => {
       `{ kind: 'threw' }`,
       `{ kind: 'notes', log: 'x' }`,
     ];
-    const say = runIn === 'thread' ? 'parentPort.postMessage(word)' : 'process.send(word ?? null)';
+    const say = runIn === 'thread' ? 'parentPort.postMessage(word)' : `writeSync(3, JSON.stringify(word ?? null) + '\\n')`;
     fixture.handler(
       'talker',
-      `import { parentPort } from 'node:worker_threads'; 
+      `import { parentPort } from 'node:worker_threads'; import { writeSync } from 'node:fs';
        export const handle = () => { for (const word of [${words.join()}]) ${say}; return 'said' }`,
     );
     expect(await fixture.done(await fixture.enqueue('talker'))).toMatchObject({ starts: 1, result: '"said"' });

@@ -96,6 +96,25 @@ describe('A handler in a process', () => {
     await gone(pid);
   });
 
+  it.each([
+    ['words', `'is the port open?\\n{"kind":\\n'`],
+    ['bytes', `Buffer.from([0xff, 0x00, 0x0a, 0xfe, 0x0a])`],
+    ['many, without an end', `'x'.repeat(65_536)`],
+  ])('that writes %s into the pipe to its pool disturbs nobody (H17)', async (_title, garbage) => {
+    fixture.handler('scribbler', `import { writeSync } from 'node:fs'; export const handle = () => { writeSync(3, ${garbage}); return 1 }`);
+    fixture.handler('good', `export const handle = () => 'fine'`);
+    await fixture.enqueue('scribbler', { maxRequeues: 0 });
+    await fixture.done(await fixture.enqueue('good'));
+  });
+
+  it('that closes the pipe to its pool is ended', async () => {
+    fixture.handler(
+      'mute',
+      `import { closeSync } from 'node:fs'; export const handle = () => { closeSync(3); return new Promise(() => {}) }`,
+    );
+    expect(await fixture.dead(await fixture.enqueue('mute', { maxRequeues: 0 }))).toMatchObject({ error: { code: 'hung' } });
+  });
+
   it('stops with the pool, idle or not', async () => {
     fixture.handler('idle', `export const handle = () => process.pid`);
     const { result } = await fixture.done(await fixture.enqueue('idle'));

@@ -51,6 +51,23 @@ describe('Handler threads', () => {
     closeSync(openSync(fifo, 'w')); // lets them go
   });
 
+  it('do not keep a pool from stopping when they stand in native code', async () => {
+    const fifo = fixture.file('fifo');
+    execFileSync('mkfifo', [fifo]);
+    const source = `import { readFileSync } from 'node:fs'; export const handle = (job, ctx) => { ctx.log('in'); readFileSync(${JSON.stringify(fifo)}) }`;
+    fixture.handler('stuck', source, { heartbeatTimeoutMs: 600_000 });
+    const id = await fixture.begun('stuck');
+    expect(fixture.pool.hasStuckThreads).toBe(false);
+    await fixture.pool.stop();
+    expect(fixture.pool.hasStuckThreads).toBe(true);
+    expect(await fixture.storage.get(id)).toMatchObject({ state: 'ready', attempts: 0 });
+    closeSync(openSync(fifo, 'w')); // lets it go
+    await fixture.until(
+      () => !fixture.pool.hasStuckThreads,
+      () => 'the thread to end',
+    );
+  });
+
   it('stay as many when all of them hang, one after the other', async () => {
     fixture.handler('hang', `export const handle = () => { for (;;); }`, { heartbeatTimeoutMs: 20 });
     const ids = await Promise.all(Array.from({ length: 30 }, () => fixture.enqueue('hang', { maxRequeues: 0 })));

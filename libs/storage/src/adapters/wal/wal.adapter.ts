@@ -97,7 +97,7 @@ export class WalStorageAdapter extends JobTableAdapter {
 
   protected override keep(event: TableEvent): Ticket {
     if (event.kind === 'prune') setImmediate(() => this.#cleaner?.clean());
-    return this.#open.append(encodeEvent(event), event.kind === 'redrive' ? 'enqueue' : 'settle');
+    return this.#open.append(encodeEvent(event));
   }
 
   protected override keepJobs(entries: readonly JobEntry[]): Ticket {

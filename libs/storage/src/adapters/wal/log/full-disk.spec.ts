@@ -1,4 +1,4 @@
-import { codeOf, LogMachine, numbered, SEGMENT_BYTES, settled, type OpenedLog } from './log.fixture.js';
+import { codeOf, holdSyncs, LogMachine, numbered, SEGMENT_BYTES, settled, type OpenedLog } from './log.fixture.js';
 import { HEADER_BYTES } from './segment-header.js';
 
 const RECORD = `${'x'.repeat(500)}\n`;
@@ -140,6 +140,25 @@ describe('a full disk', () => {
     expect(states).toMatchObject([{ state: 'full' }]);
     await log.close();
     expect((await machine.reopen()).records).toEqual(['behind']);
+  });
+
+  it('refuses the enqueues that were taken and find no room any more; settles wait on', async () => {
+    const machine = new LogMachine();
+    const { log, fs, clock, states } = await machine.open();
+    machine.disk.capacityBytes = machine.disk.usedBytes;
+    const syncs = holdSyncs(fs);
+    const enqueues = numbered(40, 500, 'new').map((record) => codeOf(log.append(`${record}\n`, 'enqueue').durable()));
+    const settles = numbered(2, 500, 'ack').map((record) => log.append(`${record}\n`, 'settle'));
+    await syncs.end();
+    const codes = await Promise.all(enqueues);
+    expect(states).toMatchObject([{ state: 'full' }]);
+    expect(new Set(codes)).toEqual(new Set([undefined, 'storage_full']));
+    machine.disk.capacityBytes = Infinity;
+    clock.advance(1000);
+    await Promise.all(settles.map((batch) => batch.durable()));
+    await log.close();
+    const kept = [...numbered(40, 500, 'new').filter((_, index) => codes[index] === undefined), ...numbered(2, 500, 'ack')];
+    expect((await machine.reopen()).records).toEqual(kept);
   });
 
   it('leaves no half-made spare behind', async () => {

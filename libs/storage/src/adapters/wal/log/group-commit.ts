@@ -136,6 +136,7 @@ export class GroupCommit {
       this.fail(unavailable('The log cannot be written', error));
     }
     if (this.#hasFailed()) return;
+    if (this.parts.placement.isFull) this.#refuseEnqueues();
     this.#state = 'idle';
     this.#goOn();
   }
@@ -162,15 +163,18 @@ export class GroupCommit {
   }
 
   async #beginSegmentFor(batch: WaitingBatch): Promise<boolean> {
-    const { line, placement } = this.parts;
     await this.parts.mayGoOn();
     if (this.#hasFailed()) return false;
-    const outcome = await placement.begin(batch, this.#lastWritten + 1);
-    if (outcome === 'refused') {
+    return (await this.parts.placement.begin(batch, this.#lastWritten + 1)) && !this.#hasFailed();
+  }
+
+  /** On a full disk nobody is kept waiting who can be told so. Between placing and writing a batch it would be too late for that batch. */
+  #refuseEnqueues(): void {
+    const { line, placement } = this.parts;
+    for (const batch of line.enqueuesWithout(placement.hasRoom)) {
       line.remove(batch);
       batch.nowFailed(new OrchdError('storage_full', `There is no space for an append of ${batch.bodyBytes} bytes.`));
     }
-    return outcome === 'begun' && !this.#hasFailed();
   }
 
   /** Writes the batch, and those behind it that fit, in one go. */

@@ -40,6 +40,10 @@ export class Placement {
     return this.#hasSpaceHere(taken + batch.bytes, batch.forCleaner);
   }
 
+  get isFull(): boolean {
+    return this.spares.state === 'full';
+  }
+
   fitsMark(): boolean {
     return this.#hasSpaceHere(batchBytes(0), false);
   }
@@ -52,10 +56,9 @@ export class Placement {
   }
 
   /**
-   * Begins the segment that takes the batch. `blocked`: not now, the disk is full. `refused`: a batch larger than a segment needs space that
-   * nobody has prepared; where there is none an enqueue is not kept waiting, so that it does not hold up those behind it.
+   * Begins the segment that takes the batch. False: not now, the disk is full; for a batch larger than a segment also where spares are left.
    */
-  async begin(batch: WaitingBatch, firstRecord: number): Promise<'begun' | 'blocked' | 'refused'> {
+  async begin(batch: WaitingBatch, firstRecord: number): Promise<boolean> {
     const opening = this.#makeOpening();
     let spare: Spare | undefined;
     try {
@@ -68,13 +71,12 @@ export class Placement {
       if (!isSpareStill || !passes(cause)) throw cause;
       if (spare) this.spares.giveBack(spare);
       this.spares.nowFull(cause);
-      if (batch.reserve === 'enqueue' && this.#isOversize(batch)) return 'refused';
       this.#blocked.add(batch);
-      return 'blocked';
+      return false;
     }
     this.#opening = opening;
     void this.spares.fill();
-    return 'begun';
+    return true;
   }
 
   /** The boot's own first segment, begun before any batch waits. */
@@ -98,7 +100,7 @@ export class Placement {
 
   #hasSpaceHere(bytes: number, forCleaner: boolean): boolean {
     const { offset, fileBytes, cleanerOnly } = this.chain.current;
-    if (cleanerOnly && !forCleaner && this.spares.state === 'full') return false;
+    if (cleanerOnly && !forCleaner && this.isFull) return false;
     return offset + spaceOf(this.#opening.bytes) + bytes <= fileBytes;
   }
 

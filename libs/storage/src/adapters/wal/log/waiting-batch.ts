@@ -25,6 +25,8 @@ export class WaitingBatch implements Batch {
   text = '';
   bodyBytes = 0;
   count = 0;
+  /** Holds more than enqueues: what has happened already cannot be refused. */
+  mustBeKept = false;
   wantsSync = false;
   /** Somebody waits for the write, whatever becomes of the sync. */
   wantsWrite = false;

@@ -48,6 +48,7 @@ export class WaitingLine {
       throw new OrchdError('storage_busy', `${this.#bytes} bytes are waiting for the disk.`);
     }
     const batch = this.#openBatch(bytes, reserve);
+    if (reserve !== 'enqueue') batch.mustBeKept = true;
     batch.add(records, bytes, count);
     this.#bytes += bytes;
     return batch;
@@ -56,6 +57,7 @@ export class WaitingLine {
   /** A batch of the log's own: one record number, nothing shared. */
   appendOwn(kind: BatchKind, text: string): WaitingBatch {
     const batch = new WaitingBatch(kind, kind === BatchKind.cleaned ? 'cleaner' : 'settle', this.syncs, this.commit);
+    batch.mustBeKept = true;
     batch.add(text, text.length, 1);
     this.#bytes += batch.bodyBytes;
     this.#batches.push(batch);
@@ -72,6 +74,11 @@ export class WaitingLine {
     return this.#batches.find((batch) => batch.forCleaner && hasRoom(batch));
   }
 
+  /** What can be refused, and does not fit. */
+  enqueuesWithout(hasRoom: (batch: WaitingBatch) => boolean): WaitingBatch[] {
+    return this.#batches.filter((batch) => !batch.mustBeKept && !hasRoom(batch));
+  }
+
   remove(batch: WaitingBatch): void {
     this.#batches.splice(this.#batches.indexOf(batch), 1);
     this.#bytes -= batch.bodyBytes;
@@ -84,10 +91,12 @@ export class WaitingLine {
     return all;
   }
 
+  /** Where a disk falls behind, enqueues stand apart from what must be kept, so that they can be refused when it is full. */
   #openBatch(bytes: number, reserve: Reserve): WaitingBatch {
     const last = this.last;
     const sameSide = last?.kind === BatchKind.records && last.forCleaner === (reserve === 'cleaner');
-    if (sameSide && last.bodyBytes + bytes <= this.limits.batchBytes) return last;
+    const sameFate = last?.reserve === reserve || this.#batches.length === 1;
+    if (sameSide && sameFate && last.bodyBytes + bytes <= this.limits.batchBytes) return last;
     const batch = new WaitingBatch(BatchKind.records, reserve, this.syncs, this.commit);
     this.#batches.push(batch);
     return batch;

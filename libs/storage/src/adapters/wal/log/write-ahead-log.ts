@@ -87,7 +87,10 @@ export class WriteAheadLog {
     this.#line = new WaitingLine(limits, syncs, { schedule: () => this.#commit.schedule(), askForSync: () => this.#commit.askForSync() });
     this.#spares = new SpareSegments(fs, dir, fileBytes, clock, {
       onRoom: () => this.#onRoom(),
-      onStateChange: (state, cause) => options.onStateChange(state, cause),
+      onStateChange: (state, cause) => {
+        options.onStateChange(state, cause);
+        this.#commit.schedule();
+      },
       onFailure: (error) => this.#commit.fail(unavailable('The next segment cannot be prepared', error)),
     });
     const { boot, epochFloor } = this;
@@ -120,7 +123,7 @@ export class WriteAheadLog {
   /**
    * Takes all records of one call, each ended by a line feed; they come to stand in one batch. Throws at once `storage_full` and
    * `storage_busy` (`enqueue` only), `storage_unavailable`, `not_open`, `invalid_argument`; what it has taken is refused later only when
-   * the log fails or is closed first, or as an `enqueue` larger than a segment for which there is no space (`storage_full`).
+   * the log fails or is closed first, or, `enqueue` only, when the disk falls full before its turn (`storage_full`).
    */
   append(records: string, reserve: Reserve = 'settle'): Batch {
     this.assertTakes(reserve);
