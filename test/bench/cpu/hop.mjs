@@ -19,7 +19,7 @@ export async function hop({ repeats, quick, progress }) {
     title: 'A thread hop',
     about:
       `${trips.toLocaleString('en-US')} round trips, one at a time, the two in turn by the hundred. The hop: a delivery handed to the runner of threads ` +
-      'until its result is back. Bare: the same job posted to a worker thread that posts a result back, and nothing else.',
+      'until its result is back. Bare: the same job posted to a worker thread that posts a result back, and nothing else. Both on one core.',
     columns: ['', 'runs', 'median us'],
     rows: [
       ['the hop', repeats, withInterval(of('hop_us'), 1)],

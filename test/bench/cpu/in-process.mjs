@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import { subscribe } from 'node:diagnostics_channel';
 import { availableParallelism } from 'node:os';
 import { setTimeout } from 'node:timers/promises';
@@ -56,6 +57,7 @@ export async function hang({ hangs, hbTimeoutMs }) {
 
 /** @returns the median of a delivery's way to a thread and back, and of a bare message's; us */
 export async function hop({ trips }) {
+  onOneCore();
   const module = moduleFile('echo');
   const handler = { type: 'job', target: module, runIn: 'thread', options: {} };
   const log = { debug() {}, warn: console.error, error: console.error };
@@ -84,6 +86,15 @@ export async function hop({ trips }) {
   for (let i = 0; i < trips / 100; i++) for (const name of Object.keys(variants)) await hundred(name, true);
   await Promise.all([runner.close(), bare.terminate()]);
   return { hop_us: median(times.hop), bare_us: median(times.bare) };
+}
+
+/** Across cores the waking of an idle one is most of a round trip, and which of the two threads share a core is the system's whim. */
+function onOneCore() {
+  try {
+    execFileSync('taskset', ['--all-tasks', '--cpu-list', '--pid', '0', String(process.pid)]);
+  } catch (error) {
+    console.error(`without taskset the figures depend on where the threads run: ${error.message}`);
+  }
 }
 
 /** @returns memory after a tenth and at the end, and the most threads alive at a time */
