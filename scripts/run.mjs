@@ -6,11 +6,15 @@ import { fileURLToPath } from 'node:url';
 /** The root of the workspace; every step runs there, wherever it was typed. */
 export const root = dirname(dirname(fileURLToPath(import.meta.url)));
 
+const EXIT_CODES = { SIGINT: 130, SIGTERM: 143 };
+/** Once it is told to stop, no step is begun any more. */
+let stoppedBy = null;
+
 /** A step that runs longer hangs: it is ended, its children too, and has failed. */
 const HANG_LIMIT_MS = 15 * 60_000;
 
 /**
- * Resolves with `{ name, ok, seconds, output }` when the step has ended; never rejects.
+ * Resolves with `{ name, ok, seconds, output }` when the step has ended; never rejects. Ends this process after a step that a signal ended.
  * `quiet` keeps what the step prints for `output`, otherwise it goes to the terminal.
  */
 export function step(name, command, args, { quiet = false, env = {}, hangLimitMs = HANG_LIMIT_MS } = {}) {
@@ -34,8 +38,8 @@ export function step(name, command, args, { quiet = false, env = {}, hangLimitMs
       }
     };
     const forward = (signal) => {
+      stoppedBy = signal;
       end(signal);
-      process.exitCode = 130;
     };
     process.once('SIGINT', forward).once('SIGTERM', forward);
     const limit = setTimeout(() => {
@@ -46,6 +50,7 @@ export function step(name, command, args, { quiet = false, env = {}, hangLimitMs
     const finish = (ok) => {
       clearTimeout(limit);
       process.off('SIGINT', forward).off('SIGTERM', forward);
+      if (stoppedBy) process.exit(EXIT_CODES[stoppedBy]);
       resolve({ name, ok, seconds: (performance.now() - started) / 1000, output: Buffer.concat(chunks).toString() });
     };
     child.on('error', (error) => {
@@ -66,5 +71,5 @@ export function report({ name, ok, seconds, output }) {
 export async function run(name, command, args, options) {
   const result = await step(name, command, args, options);
   report(result);
-  if (!result.ok) process.exit(process.exitCode || 1);
+  if (!result.ok) process.exit(1);
 }

@@ -26,6 +26,20 @@ describe('Lane', () => {
     expect(await Promise.all(replies)).toEqual(['1', '2', '3']);
   });
 
+  it('makes two calls of many, so that one is answered while the other is carried out', async () => {
+    const { lane, sent } = new Calls();
+    for (let op = 1; op <= 9; op++) void lane.push(op);
+    await turn();
+    expect(sent.map(({ ops }) => ops)).toEqual([
+      [1, 2, 3, 4, 5],
+      [6, 7, 8, 9],
+    ]);
+    void lane.push(10);
+    sent[0]!.end();
+    await turn();
+    expect(sent[2]!.ops).toEqual([10]);
+  });
+
   it('has at most two calls on their way; what comes meanwhile goes together with the next', async () => {
     const { lane, sent } = new Calls();
     for (const op of [1, 2, 3, 4]) {

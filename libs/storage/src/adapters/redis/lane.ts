@@ -16,9 +16,11 @@ interface Waiting<Op, Reply> {
 export const MAX_WEIGHT = 256;
 /** More would only wait in Redis instead of here, where they still can join a call. */
 const MAX_IN_FLIGHT = 2;
+/** Fewer ops make calls that cost more than what they do. */
+const WORTH_HALVING = 8;
 
 /**
- * Collects what arrives in one turn of the event loop and sends it as one script call. Invariant: ops leave in the order in which they
+ * Collects what arrives in one turn of the event loop and sends it as one script call, or as two where it is much. Invariant: ops leave in the order in which they
  * came, and Redis runs the calls of one connection in the order in which they were sent.
  */
 export class Lane<Op, Reply> {
@@ -58,11 +60,14 @@ export class Lane<Op, Reply> {
     if (this.#isIdle) for (const resolve of this.#idle.splice(0)) resolve();
   };
 
+  /** What waits, or, when nothing is in flight, half of it: so Redis has work while the answers to the other half are read. */
   #take(): Waiting<Op, Reply>[] {
+    const waiting = this.#waiting.length - this.#first;
+    const most = this.#inFlight === 0 && waiting >= WORTH_HALVING ? Math.ceil(waiting / MAX_IN_FLIGHT) : waiting;
     let end = this.#first;
     let weight = 0;
     do weight += this.#options.weigh(this.#waiting[end++]!.op);
-    while (end < this.#waiting.length && weight + this.#options.weigh(this.#waiting[end]!.op) <= MAX_WEIGHT);
+    while (end < this.#first + most && weight + this.#options.weigh(this.#waiting[end]!.op) <= MAX_WEIGHT);
     const batch = this.#waiting.slice(this.#first, end);
     this.#first = end;
     if (end === this.#waiting.length) {
