@@ -48,6 +48,12 @@ export class SimulatedLedger {
     line.delivered = epoch;
   }
 
+  /** The job was acknowledged or shown: it can never be gone again. */
+  isKnown(id: string): boolean {
+    const { fate, seen } = this.#lines.get(id)!;
+    return fate === 'acked' || seen !== null;
+  }
+
   /** A reader was shown a job, or that there is none. */
   shown(id: string, record: JobRecord | null): void {
     const line = this.#lines.get(id)!;

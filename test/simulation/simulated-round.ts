@@ -126,9 +126,11 @@ export class SimulatedRound {
   #read(boot: SimulatedBoot): void {
     const id = this.#someId();
     if (id === undefined) return;
+    // What is acknowledged or shown only while this reader waits for its answer may well be unknown to it.
+    const known = this.#ledger.isKnown(id);
     boot.storage.get(id).then(
       (record) => {
-        if (!boot.dead) this.#observe(id, record);
+        if (!boot.dead && (known || record !== null)) this.#observe(id, record);
       },
       () => undefined, // 503: nothing was shown
     );
