@@ -103,7 +103,7 @@ describe('A handler in a process', () => {
   ])('that writes %s into the pipe to its pool disturbs nobody (H17)', async (_title, garbage) => {
     fixture.handler('scribbler', `import { writeSync } from 'node:fs'; export const handle = () => { writeSync(3, ${garbage}); return 1 }`);
     fixture.handler('good', `export const handle = () => 'fine'`);
-    await fixture.enqueue('scribbler', { maxRequeues: 0 });
+    expect(await fixture.done(await fixture.enqueue('scribbler', { maxRequeues: 0 }))).toMatchObject({ starts: 1, result: '1' });
     await fixture.done(await fixture.enqueue('good'));
   });
 

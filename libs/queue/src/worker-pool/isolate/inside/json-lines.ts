@@ -23,9 +23,12 @@ export class JsonLines {
     this.#receive = receive;
   }
 
-  /** Written at once, as far as the pipe has room, not when the event loop comes round. */
+  /**
+   * Written at once, as far as the pipe has room, not when the event loop comes round. It begins with a line feed as well: what somebody else
+   * has left there without one must not swallow it.
+   */
   send(value: unknown): void {
-    this.pipe.write(`${JSON.stringify(value)}\n`);
+    this.pipe.write(`\n${JSON.stringify(value)}\n`);
   }
 
   #take(chunk: Buffer): void {
@@ -48,6 +51,7 @@ export class JsonLines {
     const text = this.#bytes > MAX_BYTES ? '' : Buffer.concat(this.#parts).toString();
     this.#parts = [];
     this.#bytes = 0;
+    if (text === '') return;
     let value: unknown;
     try {
       value = JSON.parse(text);
