@@ -33,6 +33,25 @@ describe('a signal', () => {
     expect(await service.stop()).toEqual(STOPPED);
   });
 
+  it('is not lost while the event loop is busy loading the frameworks', async () => {
+    // The root module is decorated in the turn in which the service comes to be.
+    const source = `const define = Object.defineProperty;
+      const signalling = (decorate) => (decorators, target, ...rest) => {
+        if (target.name === 'AppModule') {
+          process.stdout.write('signal sent\\n');
+          process.kill(process.pid, 'SIGTERM');
+        }
+        return decorate(decorators, target, ...rest);
+      };
+      Object.defineProperty = (target, key, descriptor) => {
+        const isDecorate = target === Reflect && key === 'decorate';
+        return define(target, key, isDecorate ? { ...descriptor, value: signalling(descriptor.value) } : descriptor);
+      };`;
+    const service = orchd.launch({ nodeFlags: ['--import', `data:text/javascript,${encodeURIComponent(source)}`] });
+    expect(await service.exited).toEqual({ code: 0, signal: null });
+    expect(service.stdout).toContain('signal sent');
+  });
+
   it('lets running jobs end, well or badly, gives back what does not end in time, and loses nothing', async () => {
     const dataDir = orchd.folder();
     const service = await orchd.start({ dataDir, flags: ['--shutdown-grace-ms', '1500', '--workers', '12'] });

@@ -99,6 +99,16 @@ describe('The outcome of a handler', () => {
     expect(job.error?.message).toMatch(/^result longer than/);
   });
 
+  it('is a failure when a result is so deep that no reader could write it out', async () => {
+    fixture.registry.register('deep', () => {
+      let result: unknown[] = [];
+      for (let level = 0; level < 2000; level++) result = [result];
+      return result;
+    });
+    const job = await fixture.inState(await fixture.enqueue('deep', { maxAttempts: 1 }), 'dead');
+    expect(job.error?.message).toBe('result deeper than 1000 levels');
+  });
+
   it('counts once, whatever a thenable does', async () => {
     fixture.registry.register('thenable', () => ({
       then(resolve: (value: unknown) => void, reject: (error: unknown) => void) {

@@ -35,7 +35,26 @@ describe('Settler', () => {
     },
   );
 
-  it('does the same for failures, and counts the retry once', async () => {
+  it('makes a failure of an end that the storage will never take, so that the job does not stay active', async () => {
+    await start();
+    const id = await fixture.enqueue('job', { maxAttempts: 1 });
+    fixture.storage.fail('ack', new OrchdError('invalid_argument', 'result: must be well-formed Unicode'));
+    (await fixture.entry(1)).resolve('odd');
+    const message = 'its end could not be kept: result: must be well-formed Unicode';
+    expect(await fixture.inState(id, 'dead')).toMatchObject({ attempts: 1, error: { code: 'failed', message } });
+    expect(fixture.storage.calls.ack).toBe(1);
+  });
+
+  it('gives up where not even that is taken', async () => {
+    await start();
+    await fixture.enqueue('job');
+    for (const verb of ['ack', 'nack'] as const) fixture.storage.fail(verb, new OrchdError('invalid_argument', 'no'));
+    (await fixture.entry(1)).resolve('odd');
+    await until(() => fixture.logged.some((line) => line.includes('given up')), 'the last word');
+    expect(fixture.storage.calls).toMatchObject({ ack: 1, nack: 1 });
+  });
+
+  it('repeats failures, too, and counts the retry once', async () => {
     await start();
     const id = await fixture.enqueue('job');
     fixture.storage.fail('nack', unknown);

@@ -4,12 +4,15 @@ import { verdictOf } from '../handler/verdict.js';
 import { inWords } from '../maintenance/log.js';
 import type { Delivery } from './delivery.js';
 import { failureText } from './failure-text.js';
+import { isDeeperThan } from './json-depth.js';
 import type { PoolCounters } from './pool-counters.js';
 import type { PoolSettings } from './pool-options.js';
 import { HandlerCrashed, HandlerUnavailable, ResultText } from './runner.js';
 
 /** A type nobody here can run is not asked for again at once. */
 const NO_HANDLER_MIN_MS = 1000;
+/** Far below what the stack of a reader's `JSON.parse` and `JSON.stringify` holds. */
+const MAX_RESULT_DEPTH = 1000;
 
 /** One verb on its way to the storage, repeated until it is answered. */
 interface Settlement {
@@ -18,6 +21,8 @@ interface Settlement {
   readonly settled: (() => void) | null;
   /** The delivery was cancelled: a success is answered `lease_lost` and nothing about that is stale. */
   readonly cancelled: boolean;
+  /** Stands for one that the storage could not take as it was. */
+  readonly isSubstitute: boolean;
   giveUpAtMs: number;
   failures: number;
 }
@@ -95,6 +100,9 @@ export class Settler {
         return this.#retry(delivery, { code: 'failed', message: `result longer than ${LIMITS.text} characters` });
       result = text;
     }
+    if (result !== null && isDeeperThan(MAX_RESULT_DEPTH, result)) {
+      return this.#retry(delivery, { code: 'failed', message: `result deeper than ${MAX_RESULT_DEPTH} levels` });
+    }
     this.#settle(job, delivery.cancelRequested, () => this.storage.ack(job, result));
   }
 
@@ -113,13 +121,13 @@ export class Settler {
     this.#nack(delivery.job, error, Math.max(minDelayMs, this.#backoffMs(delivery.job)), delivery.cancelRequested);
   }
 
-  #nack(job: JobRecord, error: JobError, retryInMs: number, cancelled: boolean): void {
+  #nack(job: JobRecord, error: JobError, retryInMs: number, cancelled: boolean, isSubstitute = false): void {
     const another = job.attempts + 1 < job.maxAttempts && !cancelled;
     const settled = (): void => {
       if (another) this.counters.retried++;
       else if (!cancelled) this.settings.log.warn(`job ${job.id} (${job.type}) is dead: ${error.code}: ${error.message}`);
     };
-    this.#settle(job, cancelled, () => this.storage.nack(job, error, { retryInMs }), settled);
+    this.#settle(job, cancelled, () => this.storage.nack(job, error, { retryInMs }), settled, isSubstitute);
   }
 
   /** Charged for the failure that just happened: attempt n failed, so the delay is the one before n + 1 (R5). */
@@ -135,9 +143,9 @@ export class Settler {
     });
   }
 
-  #settle(job: JobRecord, cancelled: boolean, send: () => Promise<void>, settled: (() => void) | null = null): void {
+  #settle(job: JobRecord, cancelled: boolean, send: () => Promise<void>, settled: (() => void) | null = null, isSubstitute = false): void {
     this.#pending++;
-    this.#send({ job, send, settled, cancelled, giveUpAtMs: 0, failures: 0 });
+    this.#send({ job, send, settled, cancelled, isSubstitute, giveUpAtMs: 0, failures: 0 });
   }
 
   #send(settlement: Settlement): void {
@@ -158,6 +166,11 @@ export class Settler {
         this.counters.staleRejected++;
         log.debug(`the late result of job ${job.id}, epoch ${job.epoch}, was refused`);
       }
+      return this.#done();
+    }
+    if (hasCode(error, 'invalid_argument') && !settlement.isSubstitute) {
+      // The storage will never take it as it is, and the job must not stay active for that.
+      this.#nack(job, { code: 'failed', message: `its end could not be kept: ${error.message}` }, this.#backoffMs(job), cancelled, true);
       return this.#done();
     }
     const nowMs = clock.monoMs();

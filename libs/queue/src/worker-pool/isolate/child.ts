@@ -14,8 +14,9 @@ const LAST_WORDS_MS = 100;
 const NOT_INHERITED = '--inspect';
 
 /**
- * A child process, leader of a group of its own: whatever its handler starts is in that group, and is killed with it or after it. It beats
- * over the pipe, which is our own and not Node's channel: what a handler writes there must not end us. Beats that are close together it does not tell one by one, so the last one may be that much younger than it looks.
+ * A child process, leader of a group of its own: whatever its handler starts is in that group, unless it makes one for itself, and is killed
+ * with it or after it. It beats over a pipe, which is our own and not Node's channel: what a handler writes there must not end us. Beats
+ * that are close together it does not tell one by one, so the last one may be that much younger than it looks.
  */
 export class Child extends Isolate {
   readonly #child: ChildProcess;

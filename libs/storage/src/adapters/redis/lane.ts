@@ -20,8 +20,8 @@ const MAX_IN_FLIGHT = 2;
 const WORTH_HALVING = 8;
 
 /**
- * Collects what arrives in one turn of the event loop and sends it as one script call, or as two where it is much. Invariant: ops leave in the order in which they
- * came, and Redis runs the calls of one connection in the order in which they were sent.
+ * Collects what arrives in one turn of the event loop and sends it as one script call, or as two where it is much. Invariant: ops leave in
+ * the order in which they came, and Redis runs the calls of one connection in the order in which they were sent.
  */
 export class Lane<Op, Reply> {
   readonly #options: LaneOptions<Op, Reply>;

@@ -42,6 +42,7 @@ export class JsonLines {
   }
 
   #add(part: Buffer): void {
+    if (part.length === 0) return;
     this.#bytes += part.length;
     if (this.#bytes > MAX_BYTES) this.#parts = [];
     else this.#parts.push(part);

@@ -89,7 +89,7 @@ export class WriteAheadLog {
       onRoom: () => this.#onRoom(),
       onStateChange: (state, cause) => {
         options.onStateChange(state, cause);
-        this.#commit.schedule();
+        this.#commit.schedule(); // a flush refuses what waits and finds no room
       },
       onFailure: (error) => this.#commit.fail(unavailable('The next segment cannot be prepared', error)),
     });
