@@ -3,7 +3,9 @@ import { Lane, MAX_WEIGHT } from './lane.js';
 /** A lane of numbers whose calls end when the test says so. */
 class Calls {
   readonly sent: { readonly ops: readonly number[]; readonly end: (error?: Error) => void }[] = [];
+  halving = true;
   readonly lane = new Lane<number, string>({
+    mayHalve: () => this.halving,
     weigh: (op) => op,
     send: (ops) =>
       new Promise((resolve, reject) => {
@@ -38,6 +40,14 @@ describe('Lane', () => {
     sent[0]!.end();
     await turn();
     expect(sent[2]!.ops).toEqual([10]);
+  });
+
+  it('makes one call of many where each is synced', async () => {
+    const calls = new Calls();
+    calls.halving = false;
+    for (let op = 1; op <= 9; op++) void calls.lane.push(op);
+    await turn();
+    expect(calls.sent.map(({ ops }) => ops)).toEqual([[1, 2, 3, 4, 5, 6, 7, 8, 9]]);
   });
 
   it('has at most two calls on their way; what comes meanwhile goes together with the next', async () => {

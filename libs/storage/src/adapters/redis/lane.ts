@@ -4,6 +4,8 @@ export interface LaneOptions<Op, Reply> {
   readonly send: (ops: readonly Op[]) => Promise<readonly Reply[]>;
   /** What counts towards the size of a call: its jobs, or more where they are large. */
   readonly weigh: (op: Op) => number;
+  /** Whether a second call costs little: not where Redis syncs for each. */
+  readonly mayHalve: () => boolean;
 }
 
 interface Waiting<Op, Reply> {
@@ -63,7 +65,8 @@ export class Lane<Op, Reply> {
   /** What waits, or, when nothing is in flight, half of it: so Redis has work while the answers to the other half are read. */
   #take(): Waiting<Op, Reply>[] {
     const waiting = this.#waiting.length - this.#first;
-    const most = this.#inFlight === 0 && waiting >= WORTH_HALVING ? Math.ceil(waiting / MAX_IN_FLIGHT) : waiting;
+    const halves = this.#inFlight === 0 && waiting >= WORTH_HALVING && this.#options.mayHalve();
+    const most = halves ? Math.ceil(waiting / MAX_IN_FLIGHT) : waiting;
     let end = this.#first;
     let weight = 0;
     do weight += this.#options.weigh(this.#waiting[end++]!.op);

