@@ -25,6 +25,6 @@ ${lines.join('\n')}
 Flags beat environment variables beat defaults. Every bad setting is reported at once.
 
 Exit codes: 0 stopped by a signal; 65 the log is damaged; 74 the storage failed or is not writable;
-75 the data folder is locked or the port is in use; 78 bad setting.
+75 the data folder is locked or the port is in use; 78 bad setting, or the jobs were moved.
 `;
 }

@@ -51,6 +51,8 @@ describe('a service that runs', () => {
 
   it.each([
     [{ 'content-encoding': 'gzip' }, 'unsupported_media_type'],
+    [{ 'content-type': 'application/json; charset=utf-16' }, 'unsupported_media_type'],
+    [{ 'content-type': 'application/json; charset="UTF-8"' }, null],
     [{ 'content-length': '101' }, 'payload_too_large'],
     [{ 'content-encoding': 'identity', 'content-length': '100' }, null],
   ])('with the header fields %j answers %s', (headers, code) => {

@@ -26,7 +26,7 @@ export class RequestGate {
     if (phase === 'starting' && !isProbe(request)) return new OrchdError('starting', 'the service is still starting');
     if (request.is404) return this.#unknown(request);
     if (phase === 'draining' && request.method === 'POST') return new OrchdError('draining', 'the service is shutting down');
-    return encodedBody(request) ?? oversizedBody(request);
+    return encodedBody(request) ?? foreignCharset(request) ?? oversizedBody(request);
   }
 
   #unknown({ url }: FastifyRequest): HttpProblem {
@@ -51,6 +51,13 @@ function encodedBody({ headers }: FastifyRequest): HttpProblem | null {
   const encoding = headers['content-encoding'];
   if (encoding === undefined || encoding === 'identity') return null;
   return new HttpProblem('unsupported_media_type', 'the body must not be encoded (Content-Encoding)');
+}
+
+/** What is read is UTF-8, whatever it says to be. */
+function foreignCharset({ headers }: FastifyRequest): HttpProblem | null {
+  const [, charset = 'utf-8'] = /;\s*charset="?([^";\s]+)/i.exec(headers['content-type'] ?? '') ?? [];
+  if (/^(utf-?8|us-ascii)$/i.test(charset)) return null;
+  return new HttpProblem('unsupported_media_type', 'the body must be UTF-8 (Content-Type)');
 }
 
 /** Refused before it is read. A body that does not tell its length is refused where it passes the limit. */

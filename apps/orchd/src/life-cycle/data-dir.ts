@@ -1,43 +1,35 @@
-import { accessSync, constants, mkdirSync, statSync } from 'node:fs';
+import { accessSync, constants, statSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { EXIT } from './exit-codes.js';
 import { StartFailure } from './start-failure.js';
 
 /**
- * A cheap look before anything listens: the folder exists (made with mode 0700 if need be), is a folder, and may be read and written.
- * Nothing in it is opened, so a folder that belongs to a running process stays untouched.
+ * A cheap look before anything listens: the folder, or the next one above it that is there, is a folder and may be read and written. Nothing
+ * is made or opened: what ends the start for another reason leaves no folder behind, and one of a running process stays untouched.
  */
-export function prepareDataDir(dir: string): void {
+export function checkDataDir(dir: string): void {
   const path = resolve(dir);
   try {
-    makeFolder(path);
-    if (!statSync(path).isDirectory()) throw new Error('it is not a folder');
-    accessSync(path, constants.R_OK | constants.W_OK | constants.X_OK);
+    check(path);
   } catch (error) {
     throw new StartFailure(EXIT.storageFailed, `cannot use the data folder ${path} (--data-dir): ${reason(error)}`, { cause: error });
   }
 }
 
-/** Not mkdir's own `recursive`: below a folder that takes no entries (/proc) Node 20 tries for ever. */
-function makeFolder(path: string): void {
+function check(path: string): void {
   try {
-    mkdirSync(path, { mode: 0o700 });
+    if (!statSync(path).isDirectory()) throw new Error('it is not a folder');
   } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
-    if (code === 'EEXIST') return;
-    if (code !== 'ENOENT' || dirname(path) === path) throw error;
-    makeFolder(dirname(path));
-    mkdirSync(path, { mode: 0o700 });
+    if ((error as NodeJS.ErrnoException).code !== 'ENOENT' || dirname(path) === path) throw error;
+    return check(dirname(path));
   }
+  accessSync(path, constants.R_OK | constants.W_OK | constants.X_OK);
 }
 
 const REASONS: Readonly<Record<string, string>> = {
   EACCES: 'permission denied',
-  EEXIST: 'it is not a folder',
   ENOTDIR: 'a part of its path is not a folder',
   EROFS: 'the file system is read-only',
-  ENOENT: 'a folder cannot be made there',
-  ENOSPC: 'the disk is full',
 };
 
 function reason(error: unknown): string {

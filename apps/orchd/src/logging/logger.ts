@@ -3,16 +3,30 @@ import pretty from 'pino-pretty';
 
 export type { Logger };
 
+/** Characters kept for a reader that does not read; what comes after is dropped. */
+const MAX_UNREAD = 4 * 2 ** 20;
+/** How long the end of the process waits for such a reader. */
+const LAST_LINES_MS = 500;
+
 /** JSON lines, or readable ones when a person looks at them. Payloads, results and keys of jobs are never logged. */
 export function createLogger(stdout: { readonly isTTY: boolean; readonly fd: number }): {
   readonly log: Logger;
   readonly flush: () => void;
 } {
-  const stream = stdout.isTTY ? prettyStream() : destination({ fd: stdout.fd, sync: false });
+  let givenUpAtMs = Infinity;
+  // A pipe that is full and that nobody reads is asked again and again: at the end not for ever.
+  const retryEAGAIN = (): boolean => performance.now() < givenUpAtMs;
+  const stream = stdout.isTTY ? prettyStream() : destination({ fd: stdout.fd, sync: false, maxLength: MAX_UNREAD, retryEAGAIN });
   // A reader that goes away (`orchd | head`) costs its lines, not the service.
   (stream as NodeJS.EventEmitter & DestinationStream).on('error', () => undefined);
   const log = pino({ base: null, timestamp: pino.stdTimeFunctions.isoTime, formatters: { level: (level) => ({ level }) } }, stream);
-  return { log, flush: () => flush(stream) };
+  return {
+    log,
+    flush: () => {
+      givenUpAtMs = performance.now() + LAST_LINES_MS;
+      flush(stream);
+    },
+  };
 }
 
 function prettyStream(): DestinationStream {

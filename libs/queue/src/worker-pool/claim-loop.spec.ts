@@ -25,15 +25,19 @@ const job = { id: 'j', epoch: 1 } as JobRecord;
 describe('ClaimLoop', () => {
   let storage: SlowStorage;
   let free: number;
+  let size: number;
   let loop: ClaimLoop;
   let given: JobRecord[];
 
   beforeEach(() => {
     storage = new SlowStorage();
-    free = 8;
+    free = size = 8;
     given = [];
     const target = {
       queue: 'default',
+      get size() {
+        return size;
+      },
       get free() {
         return free;
       },
@@ -57,6 +61,20 @@ describe('ClaimLoop', () => {
   it('asks for all free workers, in its own name', async () => {
     await turns();
     expect(storage.polls.map(({ request }) => request)).toMatchObject([{ queue: 'default', limit: 8, owner: 'me', leaseMs: 1234 }]);
+  });
+
+  it('asks for the halves of many workers one by one while more jobs wait than it asks for', async () => {
+    free = size = 33;
+    await turns();
+    const [poll] = storage.polls.splice(0);
+    expect(poll!.request.limit).toBe(33);
+    poll!.answer(Array.from({ length: 33 }, () => job));
+    await turns();
+    await freed(33);
+    expect(storage.polls.map(({ request }) => request.limit)).toEqual([17, 16]);
+    for (const { answer } of storage.polls.splice(0)) answer([job]);
+    await turns();
+    expect(storage.polls.map(({ request }) => request.limit)).toEqual([31]);
   });
 
   it('claims for a worker that becomes free while a claim is unanswered beside it', async () => {

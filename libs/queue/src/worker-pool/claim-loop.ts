@@ -10,11 +10,15 @@ const WAIT_MS = 10_000;
  * are claimed for beside it, but a queue that runs empty is not left with a poll per worker.
  */
 const MAX_POLLS = 8;
+/** Fewer jobs are not worth a claim of their own. */
+const WORTH_HALVING = 16;
 
 /** What the loop fills with jobs. */
 export interface ClaimTarget {
   readonly queue: string;
-  /** Workers without a job. */
+  /** Workers, busy or not. */
+  readonly size: number;
+  /** Those without a job. */
   readonly free: number;
   /** Takes at most as many as are free. */
   take(jobs: readonly JobRecord[]): void;
@@ -23,15 +27,18 @@ export interface ClaimTarget {
 }
 
 /**
- * Keeps the free workers of one queue claimed for. Invariant: the jobs asked for never exceed the free workers. All workers that become
+ * Keeps the free workers of one queue claimed for. Invariant: the jobs asked for never exceed the free workers. The workers that become
  * free in one turn of the event loop are claimed for together, at the end of that turn; going through the event loop also keeps jobs that
- * finish at once from starving it.
+ * finish at once from starving it. While more jobs wait than are asked for, one claim is for half of the workers at most: a storage behind
+ * a connection finds the jobs of one half while those of the other are handled.
  */
 export class ClaimLoop {
   #asked = 0;
   #polls = 0;
   #failures = 0;
   #complained = false;
+  /** The last claim found as many jobs as it asked for. */
+  #backlog = false;
   #scheduled: NodeJS.Immediate | null = null;
   #cancelPause: (() => void) | null = null;
   #running: AbortController | null = null;
@@ -72,9 +79,16 @@ export class ClaimLoop {
 
   readonly #claim = (): void => {
     this.#scheduled = null;
-    const limit = this.target.free - this.#asked;
-    if (!this.#running || limit <= 0 || this.#polls >= MAX_POLLS) return;
-    const { signal } = this.#running;
+    const { size } = this.target;
+    const most = this.#backlog && size >= WORTH_HALVING ? Math.ceil(size / 2) : size;
+    for (;;) {
+      const limit = Math.min(most, this.target.free - this.#asked);
+      if (!this.#running || limit <= 0 || this.#polls >= MAX_POLLS) return;
+      this.#ask(limit, this.#running.signal);
+    }
+  };
+
+  #ask(limit: number, signal: AbortSignal): void {
     const { owner, leaseMs, clock } = this.settings;
     const askedAtMs = clock.monoMs();
     this.#asked += limit;
@@ -83,11 +97,12 @@ export class ClaimLoop {
       (jobs) => this.#answered(limit, jobs, signal, askedAtMs),
       (error: unknown) => this.#refused(limit, error, signal),
     );
-  };
+  }
 
   #answered(limit: number, jobs: readonly JobRecord[], signal: AbortSignal, askedAtMs: number): void {
     this.#asked -= limit;
     this.#polls--;
+    this.#backlog = jobs.length === limit;
     if (signal.aborted) this.target.giveBack(jobs);
     else if (jobs.length === 0 && this.settings.clock.monoMs() - askedAtMs < WAIT_MS / 2) this.#pause(signal);
     else {

@@ -206,6 +206,7 @@ export class WorkerPool {
       this.#settings,
       {
         queue,
+        size: this.#settings.queues.get(queue)!,
         get free() {
           return Math.min(workers.free(queue), runners.room(queue));
         },

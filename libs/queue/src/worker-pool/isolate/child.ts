@@ -70,7 +70,8 @@ export class Child extends Isolate {
     this.#killGroup();
     const how = signal ? `the process was killed by ${signal}` : `the process ended with exit code ${code}`;
     if (this.#pipe.closed) return this.ended(how);
-    const timer = setTimeout(() => this.ended(how), LAST_WORDS_MS);
+    // Whoever got the other end from it and left its group keeps neither us nor a descriptor of ours.
+    const timer = setTimeout(() => this.#pipe.destroy(), LAST_WORDS_MS);
     this.#pipe.once('close', () => {
       clearTimeout(timer);
       this.ended(how);

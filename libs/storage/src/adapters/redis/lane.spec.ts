@@ -1,17 +1,34 @@
+import { CallWindow } from './call-window.js';
 import { Lane, MAX_WEIGHT } from './lane.js';
 
-/** A lane of numbers whose calls end when the test says so. */
+interface Call {
+  readonly ops: readonly number[];
+  end(error?: Error): void;
+}
+
+/** Lanes of numbers whose calls end when the test says so. */
 class Calls {
-  readonly sent: { readonly ops: readonly number[]; readonly end: (error?: Error) => void }[] = [];
-  halving = true;
-  readonly lane = new Lane<number, string>({
-    mayHalve: () => this.halving,
-    weigh: (op) => op,
-    send: (ops) =>
-      new Promise((resolve, reject) => {
-        this.sent.push({ ops, end: (error) => (error ? reject(error) : resolve(ops.map(String))) });
-      }),
-  });
+  readonly sent: Call[] = [];
+  synced = false;
+  /** Called when an answer is read. */
+  reading = (): void => undefined;
+  readonly #window = new CallWindow(() => this.synced);
+  readonly lane = this.makeLane();
+
+  makeLane(): Lane<number, string> {
+    return new Lane({
+      window: this.#window,
+      weigh: (op) => op,
+      send: (ops) =>
+        new Promise((resolve, reject) => {
+          const read = (): string[] => {
+            this.reading();
+            return ops.map(String);
+          };
+          this.sent.push({ ops, end: (error) => (error ? reject(error) : resolve(read)) });
+        }),
+    });
+  }
 }
 
 const turn = (): Promise<void> => new Promise((resolve) => void setImmediate(resolve));
@@ -44,7 +61,7 @@ describe('Lane', () => {
 
   it('makes one call of many where each is synced', async () => {
     const calls = new Calls();
-    calls.halving = false;
+    calls.synced = true;
     for (let op = 1; op <= 9; op++) void calls.lane.push(op);
     await turn();
     expect(calls.sent.map(({ ops }) => ops)).toEqual([[1, 2, 3, 4, 5, 6, 7, 8, 9]]);
@@ -60,6 +77,51 @@ describe('Lane', () => {
     sent[0]!.end();
     await turn();
     expect(sent.map(({ ops }) => ops)).toEqual([[1], [2], [3, 4]]);
+  });
+
+  it('shares the room for calls with other lanes, in the order of asking', async () => {
+    const calls = new Calls();
+    const { lane, sent } = calls;
+    const other = calls.makeLane();
+    for (const op of [1, 2, 3]) {
+      void lane.push(op);
+      await turn();
+    }
+    void other.push(4);
+    await turn();
+    void lane.push(5);
+    await turn();
+    expect(sent.map(({ ops }) => ops)).toEqual([[1], [2]]);
+    sent[0]!.end();
+    sent[1]!.end();
+    await turn();
+    expect(sent.map(({ ops }) => ops)).toEqual([[1], [2], [3, 5], [4]]);
+  });
+
+  it('sends what waits before it reads an answer', async () => {
+    const calls = new Calls();
+    const { lane, sent } = calls;
+    let sentBefore = 0;
+    calls.reading = () => (sentBefore = sent.length);
+    const first = lane.push(1);
+    for (const op of [2, 3]) {
+      await turn();
+      void lane.push(op);
+    }
+    await turn();
+    sent[0]!.end();
+    await first;
+    expect(sentBefore).toBe(3);
+  });
+
+  it('has more calls on their way where what is answered together is synced together', async () => {
+    const calls = new Calls();
+    calls.synced = true;
+    for (let op = 1; op <= 7; op++) {
+      void calls.lane.push(op);
+      await turn();
+    }
+    expect(calls.sent).toHaveLength(6);
   });
 
   it('fills a call up to its weight; what is heavier goes alone', async () => {

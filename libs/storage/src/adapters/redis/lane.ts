@@ -1,11 +1,13 @@
+import type { CallWindow } from './call-window.js';
+
 /** How one kind of call is sent, many at a time. */
 export interface LaneOptions<Op, Reply> {
-  /** Sends the ops as one script call; resolves with one reply for each, in order. */
-  readonly send: (ops: readonly Op[]) => Promise<readonly Reply[]>;
+  /** Shared with the other lanes of the connection. */
+  readonly window: CallWindow;
+  /** Sends the ops as one script call; resolves when it is answered, with what reads the answer: one reply for each, in order. */
+  readonly send: (ops: readonly Op[]) => Promise<() => readonly Reply[]>;
   /** What counts towards the size of a call: its jobs, or more where they are large. */
   readonly weigh: (op: Op) => number;
-  /** Whether a second call costs little: not where Redis syncs for each. */
-  readonly mayHalve: () => boolean;
 }
 
 interface Waiting<Op, Reply> {
@@ -16,14 +18,13 @@ interface Waiting<Op, Reply> {
 
 /** Jobs in one script call: long enough to be cheap, short enough not to hold Redis up for others. An op that is larger goes alone. */
 export const MAX_WEIGHT = 256;
-/** More would only wait in Redis instead of here, where they still can join a call. */
-const MAX_IN_FLIGHT = 2;
-/** Fewer ops make calls that cost more than what they do. */
+/** Less makes calls that cost more than what they do. */
 const WORTH_HALVING = 8;
 
 /**
- * Collects what arrives in one turn of the event loop and sends it as one script call, or as two where it is much. Invariant: ops leave in
- * the order in which they came, and Redis runs the calls of one connection in the order in which they were sent.
+ * Collects what arrives in one turn of the event loop, and until there is room for a call, and sends it as one script call, or as two where
+ * it is much. Invariant: ops leave in the order in which they came, and Redis runs the calls of one connection in the order in which they
+ * were sent.
  */
 export class Lane<Op, Reply> {
   readonly #options: LaneOptions<Op, Reply>;
@@ -31,6 +32,8 @@ export class Lane<Op, Reply> {
   #first = 0;
   #inFlight = 0;
   #scheduled = false;
+  /** Asked for room, and not yet let in. */
+  #entering = false;
   #idle: (() => void)[] = [];
 
   constructor(options: LaneOptions<Op, Reply>) {
@@ -58,19 +61,43 @@ export class Lane<Op, Reply> {
 
   readonly #flush = (): void => {
     this.#scheduled = false;
-    while (this.#inFlight < MAX_IN_FLIGHT && this.#first < this.#waiting.length) void this.#send(this.#take());
+    this.#enter();
+  };
+
+  #enter(): void {
+    if (this.#entering || this.#first === this.#waiting.length) return;
+    this.#entering = true;
+    this.#options.window.enter(this.#send);
+  }
+
+  readonly #send = async (): Promise<void> => {
+    this.#entering = false;
+    this.#inFlight++;
+    const batch = this.#take();
+    const sending = this.#options.send(batch.map(({ op }) => op));
+    this.#enter();
+    // First what waits already is sent, so that Redis has work while the answers are read.
+    const left = (): void => this.#options.window.leave();
+    sending.then(left, left);
+    try {
+      const replies = (await sending)();
+      batch.forEach(({ resolve }, i) => resolve(replies[i]!));
+    } catch (error) {
+      for (const { reject } of batch) reject(error);
+    }
+    this.#inFlight--;
     if (this.#isIdle) for (const resolve of this.#idle.splice(0)) resolve();
   };
 
-  /** What waits, or, when nothing is in flight, half of it: so Redis has work while the answers to the other half are read. */
+  /** What waits, or half of it, so that there are two calls on their way. */
   #take(): Waiting<Op, Reply>[] {
+    const { weigh, window } = this.#options;
     const waiting = this.#waiting.length - this.#first;
-    const halves = this.#inFlight === 0 && waiting >= WORTH_HALVING && this.#options.mayHalve();
-    const most = halves ? Math.ceil(waiting / MAX_IN_FLIGHT) : waiting;
+    const most = window.wantsTwo && this.#isWorthHalving() ? Math.ceil(waiting / 2) : waiting;
     let end = this.#first;
     let weight = 0;
-    do weight += this.#options.weigh(this.#waiting[end++]!.op);
-    while (end < this.#first + most && weight + this.#options.weigh(this.#waiting[end]!.op) <= MAX_WEIGHT);
+    do weight += weigh(this.#waiting[end++]!.op);
+    while (end < this.#first + most && weight + weigh(this.#waiting[end]!.op) <= MAX_WEIGHT);
     const batch = this.#waiting.slice(this.#first, end);
     this.#first = end;
     if (end === this.#waiting.length) {
@@ -80,15 +107,12 @@ export class Lane<Op, Reply> {
     return batch;
   }
 
-  async #send(batch: readonly Waiting<Op, Reply>[]): Promise<void> {
-    this.#inFlight++;
-    try {
-      const replies = await this.#options.send(batch.map(({ op }) => op));
-      for (let i = 0; i < batch.length; i++) batch[i]!.resolve(replies[i]!);
-    } catch (error) {
-      for (const { reject } of batch) reject(error);
+  #isWorthHalving(): boolean {
+    let weight = 0;
+    for (let at = this.#first; at < this.#waiting.length; at++) {
+      weight += this.#options.weigh(this.#waiting[at]!.op);
+      if (weight >= WORTH_HALVING) return true;
     }
-    this.#inFlight--;
-    this.#flush();
+    return false;
   }
 }

@@ -62,25 +62,29 @@ export class ScriptCalls {
     return beginning(await this.#runner.run(probe, []));
   }
 
-  async enqueue(calls: readonly EnqueueCall[]): Promise<readonly EnqueueReply[]> {
-    return (await this.#runner.run(enqueue, encodeCalls(calls))) as EnqueueReply[];
+  /** Resolves, as `claim` and `deliver` do, when it is answered, with what reads the answer: one reply for each call. */
+  async enqueue(calls: readonly EnqueueCall[]): Promise<() => readonly EnqueueReply[]> {
+    const replies = (await this.#runner.run(enqueue, encodeCalls(calls))) as EnqueueReply[];
+    return () => replies;
   }
 
   async importJobs(jobs: readonly MovedJob[], epochFloor: number): Promise<ImportOutcome[]> {
     return (await this.#runner.run(importJobs, encodeImport(jobs, epochFloor))) as ImportOutcome[];
   }
 
-  /** @returns one reply for each op, and whether a lane had vanished */
-  async claim(ops: readonly ClaimOp[]): Promise<{ replies: ClaimReply[]; vanished: boolean }> {
+  /** @param vanished called when a lane had vanished */
+  async claim(ops: readonly ClaimOp[], vanished: () => void): Promise<() => readonly ClaimReply[]> {
     const args = [this.#boot];
     for (const { queue, limit, leaseMs, owner, promote } of ops)
       args.push(queue, String(limit), String(leaseMs), shortOwner(owner), promote ? '1' : '0');
-    const [at, vanished, ...replies] = (await this.#runner.run(claim, args)) as [string, number, ...ClaimedReply[]];
-    return { replies: replies.map((reply) => claimReply(reply, at)), vanished: vanished === 1 };
+    const [at, hasVanished, ...replies] = (await this.#runner.run(claim, args)) as [string, number, ...ClaimedReply[]];
+    if (hasVanished === 1) vanished();
+    return () => replies.map((reply) => claimReply(reply, at));
   }
 
-  async deliver(ops: readonly DeliveryOp[]): Promise<readonly number[]> {
-    return (await this.#runner.run(deliver, ops.flat())) as number[];
+  async deliver(ops: readonly DeliveryOp[]): Promise<() => readonly number[]> {
+    const replies = (await this.#runner.run(deliver, ops.flat())) as number[];
+    return () => replies;
   }
 
   /** @returns how many jobs were taken away, and how many leases had ended */
