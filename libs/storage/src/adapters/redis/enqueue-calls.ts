@@ -19,30 +19,30 @@ export function weighCall(jobs: EnqueueCall): number {
 }
 
 /**
- * The arguments of the enqueue script: whether the ids ascend, the number of shapes, the shapes, then each call as the number of its jobs and the jobs. A shape is
- * what many jobs have in common, sent once; a job is the number of its shape, its id, its payload, and what the shape announces.
+ * The arguments of the enqueue script: whether the ids ascend, the number of shapes, the shapes, the number of ids, the ids, then each call
+ * as the number of its jobs and the jobs. A shape is what many jobs have in common, sent once; a job is the number of its shape, its
+ * payload, and what the shape announces.
  */
 export function encodeCalls(calls: readonly EnqueueCall[]): string[] {
   const shapes = new Map<string, string>();
+  const ids: string[] = [];
   const body: string[] = [];
   for (const jobs of calls) {
     body.push(String(jobs.length));
-    for (const job of jobs) encodeJob(job, shapes, body);
+    for (const job of jobs) {
+      ids.push(job.id);
+      encodeJob(job, shapes, body);
+    }
   }
-  const args = [ascend(calls) ? '1' : '0', String(shapes.size)];
+  const args = [ascend(ids) ? '1' : '0', String(shapes.size)];
   for (const shape of shapes.keys()) args.push(...shape.split('|'));
-  return args.concat(body);
+  args.push(String(ids.length));
+  return args.concat(ids, body);
 }
 
 /** As made ids do. They are ASCII, so JavaScript compares them as Redis does. */
-function ascend(calls: readonly EnqueueCall[]): boolean {
-  let last = '';
-  for (const jobs of calls) {
-    for (const { id } of jobs) {
-      if (id <= last) return false;
-      last = id;
-    }
-  }
+function ascend(ids: readonly string[]): boolean {
+  for (let i = 1; i < ids.length; i++) if (ids[i]! <= ids[i - 1]!) return false;
   return true;
 }
 
@@ -70,7 +70,7 @@ function encodeJob(job: CheckedJob, shapes: Map<string, string>, args: string[])
   const shape = shapeOf(job, extras);
   let number = shapes.get(shape);
   if (number === undefined) shapes.set(shape, (number = String(shapes.size + 1)));
-  args.push(number, job.id, job.payload);
+  args.push(number, job.payload);
   if (due !== null) args.push(due);
   if (job.dedupeKey !== null) args.push(job.dedupeKey);
   if (job.fingerprint !== null) args.push(shortPrint(job.fingerprint));

@@ -1,5 +1,5 @@
 /** What stands in Redis and therefore never changes without a new version; KEYS.md describes it. */
-export const FORMAT_VERSION = '1';
+export const FORMAT_VERSION = '2';
 
 /** What a job's kind leaves out. Not the contract's defaults: those may change, stored jobs do not. */
 export const IMPLIED = { priority: 5, maxAttempts: 5, maxRequeues: 10, timeoutMs: 0, baseMs: 10, capMs: 60_000 } as const;

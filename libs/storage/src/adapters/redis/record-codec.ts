@@ -1,11 +1,12 @@
 import type { JobErrorCode, JobProgress, JobRecord, JobState, RecordedError } from '../../contract/index.js';
 import { parseKind } from './kind-codec.js';
+import { SEPARATOR } from './lua/claim.lua.js';
 
 /** A job as scripts show it: its hash as names and values, and what stands beside the hash, the same way. */
 export type ShownJob = readonly [id: string, hash: readonly string[], beside: readonly Beside[] | null];
 type Beside = string | readonly string[] | null;
-/** A job as it was before a claim, and what the claim made of it. */
-export type ClaimedJob = readonly [...ShownJob, epoch: string, starts: string];
+/** A job as it was before a claim, and what the claim made of it; or the same joined to one string, see claim.lua.ts. */
+export type ClaimedJob = string | readonly [hash: readonly string[], id: string, epoch: string, starts: string, beside: ShownJob[2]];
 
 type Hash = Map<string, string>;
 type Text = 'p' | 'r' | 'e' | 'n' | 'k';
@@ -26,10 +27,17 @@ export function decodeRecord([id, flat, beside]: ShownJob): JobRecord {
 }
 
 /** @param at the time of the claim, by the storage's clock */
-export function decodeClaimed([id, flat, beside, epoch, starts]: ClaimedJob, at: string): JobRecord {
+export function decodeClaimed(job: ClaimedJob, at: string): JobRecord {
+  const [flat, id, epoch, starts, beside] = typeof job === 'string' ? parted(job) : job;
   const hash = toHash(flat);
   hash.set('is', 'active').set('epoch', epoch).set('starts', starts).set('run', at).delete('percent');
   return toRecord(id, hash, beside);
+}
+
+function parted(job: string): Exclude<ClaimedJob, string> {
+  const flat = job.split(SEPARATOR);
+  const [id, epoch, starts] = flat.splice(-3) as [string, string, string];
+  return [flat, id, epoch, starts, null];
 }
 
 function toHash(flat: readonly string[]): Hash {

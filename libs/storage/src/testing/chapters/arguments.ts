@@ -186,6 +186,7 @@ export const badArguments: KitChapter = {
           '9007199254740993',
           '[]',
           'a\u0000b\r\n\t',
+          Array.from({ length: 32 }, (_, code) => `${String.fromCharCode(code)}x`).join(''),
           'Grüße \u{1f600} \u2028',
           'x'.repeat(1 << 20),
         ];

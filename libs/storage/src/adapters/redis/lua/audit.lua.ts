@@ -160,7 +160,7 @@ for _, id in ipairs(ids) do
   if redis.call('EXISTS', JOB .. id) == 0 then
     gone[#gone + 1] = id
     local keys = { LOG .. id }
-    for _, slot in ipairs(TEXTS) do keys[#keys + 1] = text_key(slot, id) end
+    for slot in pairs(SLOTS) do keys[#keys + 1] = text_key(slot, id) end
     redis.call('UNLINK', unpack(keys))
   end
 end

@@ -5,6 +5,9 @@ import { JOB, WRITE } from './job.lua.js';
 import { LANES } from './lanes.lua.js';
 import { MANY, NAMES } from './names.lua.js';
 
+/** A character that JSON escapes: hardly any text has it. */
+export const SEPARATOR = '\x01';
+
 /** Entries that are no ready job any more, cleared away by one call; only damage makes any. */
 const MAX_LEFTOVERS = 1000;
 
@@ -20,7 +23,7 @@ export const claim = script(
   'drain',
   [NAMES, MANY, CLOCK, EPOCHS, JOB, WRITE, LANES],
   `
-local BOOT = ARGV[1]
+local BOOT, SEPARATOR = ARGV[1], '\\1'
 local vanished, leftovers = 0, 0
 local empty = {}
 local due_left = true
@@ -76,21 +79,31 @@ local function forget_delivery(id, flat)
   redis.call('HDEL', start[1], 'mark', 'percent')
 end
 
+-- What holds no text of others, and so no separator.
+local OURS = { is = true, entry = true, at = true, kind = true, due = true, epoch = true, starts = true, tries = true, run = true }
+
 local function accept(key, entry, id, run)
   job.is, job.entry, job.epoch, job.starts, job.mark, job.percent = nil, nil, nil, nil, nil, nil
-  local flat = id and redis.call('HGETALL', JOB .. id) or {}
-  local more = false
+  start[1] = JOB .. (id or '')
+  local flat = redis.call('HGETALL', start[1])
+  local joins, more = true, false
   for at = 1, #flat, 2 do
-    local name = flat[at]
-    job[name] = flat[at + 1]
-    more = more or BESIDE[name]
+    local name, value = flat[at], flat[at + 1]
+    job[name] = value
+    if not OURS[name] then
+      more = more or BESIDE[name]
+      joins = joins and not string.find(value, SEPARATOR, 1, true)
+    end
   end
   if job.entry ~= entry or job.is ~= 'ready' then return reject(key, entry) end
-  local epoch, starts = next_epoch(job.epoch), int((job.starts or 0) + 1)
-  start[1], start[5], start[7], start[9] = JOB .. id, epoch, starts, run
+  local epoch, starts = next_epoch(job.epoch), job.starts and int(job.starts + 1) or '1'
+  start[5], start[7], start[9] = epoch, starts, run
   redis.call('HSET', unpack(start))
   if job.mark or job.percent then forget_delivery(id, flat) end
-  return { id, flat, more and beside(id, flat) or false, epoch, starts }
+  if more or not joins then return { flat, id, epoch, starts, more and beside(id, flat) or false } end
+  local size = #flat
+  flat[size + 1], flat[size + 2], flat[size + 3] = id, epoch, starts
+  return table.concat(flat, SEPARATOR)
 end
 
 local function take(queue, limit, lease_ms, owner)
@@ -108,7 +121,7 @@ local function take(queue, limit, lease_ms, owner)
         if shown then
           jobs[#jobs + 1] = shown
           leases[#leases + 1] = ends
-          leases[#leases + 1] = shown[1]
+          leases[#leases + 1] = entry[2][2]
         end
       end
     until #entries < asked or #jobs == limit or leftovers > ${MAX_LEFTOVERS}

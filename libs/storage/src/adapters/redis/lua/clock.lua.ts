@@ -19,9 +19,12 @@ end
 
 /** Fencing tokens (R3): above everything this job had, above the clock, above what a forgotten job of the same id may have had. */
 export const EPOCHS = `
-local floor = nil
+local lowest, LOWEST = nil, nil
 local function next_epoch(epoch)
-  floor = floor or tonumber(redis.call('HGET', FORMAT, 'floor') or 0)
-  return int(math.max((epoch or 0) + 1, now * 1024, floor))
+  if not lowest then
+    lowest = math.max(now * 1024, tonumber(redis.call('HGET', FORMAT, 'floor') or 0))
+    LOWEST = int(lowest)
+  end
+  return epoch and epoch + 1 > lowest and int(epoch + 1) or LOWEST
 end
 `;

@@ -36,15 +36,18 @@ local function ack(id, epoch, digest, result)
   local job = redis.call('HMGET', key, 'is', 'epoch', 'entry', 'kind', 'cancel')
   if job[1] ~= 'active' or job[2] ~= epoch then return repeated(key, 'a', epoch, digest) end
   leave(id, kind_of(key, job[4]), job[3])
-  local fields = {}
   if job[5] then
-    finish(id, fields, 'cancelled')
-    save(key, fields)
+    put(finished.cancelled, NOW_US, id)
+    redis.call('HSET', key, 'is', 'cancelled', 'ended', NOW)
     return LOST
   end
-  finish(id, fields, 'done')
-  put(fields, 'mark', 'a' .. digest)
-  if result then put_text(fields, id, 'r', result) end
+  put(finished.done, NOW_US, id)
+  if not result then
+    redis.call('HSET', key, 'is', 'done', 'ended', NOW, 'mark', 'a' .. digest)
+    return HELD
+  end
+  local fields = { 'is', 'done', 'ended', NOW, 'mark', 'a' .. digest }
+  put_text(fields, id, 'r', result)
   save(key, fields)
   return HELD
 end

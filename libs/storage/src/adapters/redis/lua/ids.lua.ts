@@ -1,10 +1,10 @@
-/** Ids in one chunk: enough that the chunk itself costs little, few enough that Redis finds a place in its listpack at once. */
+/** Ids in one chunk: enough that the chunk itself costs little, few enough that one in the middle of it is quickly found. */
 const CHUNK = 32;
 
 /**
- * All ids, ascending, for lists: a directory of chunks, each a sorted set of at most ${CHUNK} ids from its start on. One sorted set of all
- * ids would do the same and take three times the memory. Ids that come in order fill one chunk after the other; others split chunks.
- * Invariant: an id stands in the chunk with the greatest start that is not above it. The first chunk starts at ''.
+ * All ids, ascending, for lists: a directory of chunks, each a list of at most ${CHUNK} ids from its start on. One sorted set of all ids
+ * would do the same, take three times the memory, and look for the place of each. Ids that come in order fill one chunk after the other;
+ * others split chunks. Invariant: an id stands in the chunk with the greatest start that is not above it. The first chunk starts at ''.
  */
 export const IDS = `
 local CHUNK = ${CHUNK}
@@ -20,6 +20,8 @@ end
 
 local function chunk_key(start) return NS .. 'i:' .. start end
 
+local function ids_of(start) return redis.call('LRANGE', chunk_key(start), 0, -1) end
+
 local function start_below(id)
   return redis.call('ZREVRANGEBYLEX', CHUNKS, '[' .. id, '-', 'LIMIT', 0, 1)[1] or ''
 end
@@ -28,26 +30,18 @@ local function start_above(id)
   return redis.call('ZRANGEBYLEX', CHUNKS, '(' .. id, '+', 'LIMIT', 0, 1)[1]
 end
 
-local function chunk_of(id)
-  local start = start_below(id)
-  return { start = start, key = chunk_key(start), following = start_above(id), ids = {} }
-end
-
-local function belongs(chunk, id)
-  return not is_below(id, chunk.start) and (not chunk.following or is_below(id, chunk.following))
-end
-
 local function has_id(id)
-  return redis.call('ZSCORE', chunk_key(start_below(id)), id) ~= false
+  return redis.call('LPOS', chunk_key(start_below(id)), id) ~= false
 end
 
 local function ids_after(cursor, count)
   local ids = {}
-  local start, from = '', '-'
-  if cursor ~= '' then start, from = start_below(cursor), '(' .. cursor end
+  local start = start_below(cursor)
   while start and #ids < count do
-    for _, id in ipairs(redis.call('ZRANGEBYLEX', chunk_key(start), from, '+', 'LIMIT', 0, count - #ids)) do ids[#ids + 1] = id end
-    start, from = start_above(start), '-'
+    for _, id in ipairs(ids_of(start)) do
+      if #ids < count and (cursor == '' or is_below(cursor, id)) then ids[#ids + 1] = id end
+    end
+    start, cursor = start_above(start), ''
   end
   return ids
 end
@@ -55,84 +49,96 @@ end
 
 /** Changing the index; `ids` are such as are not there yet, or are there. */
 export const CHANGE_IDS = `
+local function belongs(id, start, following)
+  return not is_below(id, start) and (not following or is_below(id, following))
+end
+
 -- What stood under this name belongs to nobody: somebody has deleted the directory.
 local function begin_chunk(start)
-  local chunk = { start = start, key = chunk_key(start), size = 0, ids = {} }
-  redis.call('UNLINK', chunk.key)
+  redis.call('UNLINK', chunk_key(start))
   redis.call('ZADD', CHUNKS, 0, start)
-  return chunk
 end
 
-local function write_chunk(chunk)
-  local members = {}
-  for _, id in ipairs(chunk.ids) do
-    members[#members + 1] = '0'
-    members[#members + 1] = id
+-- Where nothing is above the chunk of that start, which holds so many: \`ids\` from the one at \`from\` on.
+local function append(start, size, ids, from)
+  while ids[from] do
+    if size >= CHUNK then
+      start, size = ids[from], 0
+      begin_chunk(start)
+    end
+    local last = math.min(from + CHUNK - size, #ids + 1) - 1
+    redis.call('RPUSH', chunk_key(start), unpack(ids, from, last))
+    size, from = size + last - from + 1, last + 1
   end
-  chunk.ids = {}
-  many('ZADD', chunk.key, members)
 end
 
-local function split(chunk)
-  write_chunk(chunk)
-  local upper = redis.call('ZRANGE', chunk.key, CHUNK / 2, -1)
-  local above = begin_chunk(upper[1])
-  above.ids = upper
-  write_chunk(above)
-  redis.call('ZREMRANGEBYRANK', chunk.key, CHUNK / 2, -1)
+local function insert_one(start, id)
+  local all = ids_of(start)
+  local low, high = 1, #all + 1
+  while low < high do
+    local middle = math.floor((low + high) / 2)
+    if is_below(all[middle], id) then low = middle + 1 else high = middle end
+  end
+  if all[low] == id then return end
+  if not all[low] then redis.call('RPUSH', chunk_key(start), id) else redis.call('LINSERT', chunk_key(start), 'BEFORE', all[low], id) end
+  if #all < CHUNK then return end
+  local upper = redis.call('LRANGE', chunk_key(start), CHUNK / 2, -1)
+  redis.call('LTRIM', chunk_key(start), 0, CHUNK / 2 - 1)
+  begin_chunk(upper[1])
+  append(upper[1], 0, upper, 1)
 end
 
-local function open_chunk(id)
-  local chunk = chunk_of(id)
-  if chunk.start == '' then redis.call('ZADD', CHUNKS, 0, '') end
-  chunk.size = redis.call('ZCARD', chunk.key)
-  chunk.highest = not chunk.following and redis.call('ZREVRANGE', chunk.key, 0, 0)[1] or nil
-  return chunk
+-- Those from \`from\` to \`last\`, which all belong to the chunk.
+local function insert(start, ids, from, last)
+  if from == last then return insert_one(start, ids[from]) end
+  local merged = {}
+  for _, old in ipairs(ids_of(start)) do
+    while from <= last and is_below(ids[from], old) do
+      merged[#merged + 1] = ids[from]
+      from = from + 1
+    end
+    if ids[from] == old then from = from + 1 end
+    merged[#merged + 1] = old
+  end
+  for at = from, last do merged[#merged + 1] = ids[at] end
+  redis.call('UNLINK', chunk_key(start))
+  append(start, 0, merged, 1)
 end
 
-local function is_above_all(chunk, id)
-  return not chunk.following and (chunk.size == 0 or is_below(chunk.highest, id))
-end
-
--- Where the caller knows that they ascend, only the first of them is compared with what is there.
+-- \`ids\` that do not ascend are put in order.
 local function add_ids(ids, ascending)
-  local chunk = nil
-  for _, id in ipairs(ids) do
-    local above_all = chunk and (ascending and chunk.highest_is_new or is_above_all(chunk, id))
-    if not above_all and not (chunk and belongs(chunk, id)) then
-      if chunk then write_chunk(chunk) end
-      chunk = open_chunk(id)
-      above_all = is_above_all(chunk, id)
-    end
-    if above_all and chunk.size >= CHUNK then
-      write_chunk(chunk)
-      chunk = begin_chunk(id)
-    end
-    if above_all then chunk.highest, chunk.highest_is_new = id, true end
-    chunk.ids[#chunk.ids + 1] = id
-    chunk.size = chunk.size + 1
-    if chunk.size > CHUNK then
-      split(chunk)
-      chunk = nil
-    end
+  if not ascending then table.sort(ids, is_below) end
+  local start = redis.call('ZREVRANGE', CHUNKS, 0, 0)[1]
+  if not start then
+    start = ''
+    begin_chunk(start)
   end
-  if chunk then write_chunk(chunk) end
-end
-
-local function clear_chunk(chunk)
-  many('ZREM', chunk.key, chunk.ids)
-  if chunk.start ~= '' and redis.call('EXISTS', chunk.key) == 0 then redis.call('ZREM', CHUNKS, chunk.start) end
+  local highest = redis.call('LINDEX', chunk_key(start), -1) or start
+  local from = 1
+  while ids[from] and not is_below(highest, ids[from]) do
+    local below = start_below(ids[from])
+    local following, last = start_above(below), from
+    while last < #ids and not is_below(highest, ids[last + 1]) and belongs(ids[last + 1], below, following) do last = last + 1 end
+    insert(below, ids, from, last)
+    from = last + 1
+  end
+  if from > 1 then start = redis.call('ZREVRANGE', CHUNKS, 0, 0)[1] end
+  if ids[from] then append(start, redis.call('LLEN', chunk_key(start)), ids, from) end
 end
 
 local function remove_ids(ids)
-  local chunk = nil
-  for _, id in ipairs(ids) do
-    if not (chunk and belongs(chunk, id)) then
-      if chunk then clear_chunk(chunk) end
-      chunk = chunk_of(id)
-    end
-    chunk.ids[#chunk.ids + 1] = id
+  local start, following = nil, nil
+  local function left()
+    if start and start ~= '' and redis.call('EXISTS', chunk_key(start)) == 0 then redis.call('ZREM', CHUNKS, start) end
   end
-  if chunk then clear_chunk(chunk) end
+  for _, id in ipairs(ids) do
+    if not start or not belongs(id, start, following) then
+      left()
+      start = start_below(id)
+      following = start_above(start)
+    end
+    redis.call('LREM', chunk_key(start), 1, id)
+  end
+  left()
 end
 `;

@@ -1,5 +1,12 @@
 import { IMPLIED, INLINE_BYTES, PIECE_BYTES, PIECES } from '../format.js';
 
+const TEXTS = ['p', 'r', 'e', 'n', 'k'];
+
+function slotOf(slot: string): string {
+  const names = Array.from({ length: PIECES }, (_, piece) => `'${slot}${piece + 1}'`);
+  return `${slot} = { ${names.join(', ')} }`;
+}
+
 /**
  * Reading a job. Its hash holds no value above ${PIECE_BYTES} bytes, so that Redis keeps it as a listpack: texts are cut into pieces (\`p1\`,
  * \`p2\` ...), and one of more than ${INLINE_BYTES} bytes has a key of its own and the mark \`@\` in the hash. Texts are opaque here.
@@ -9,13 +16,9 @@ import { IMPLIED, INLINE_BYTES, PIECE_BYTES, PIECES } from '../format.js';
  */
 export const JOB = `
 local PIECE, PIECES, INLINE = ${PIECE_BYTES}, ${PIECES}, ${INLINE_BYTES}
-local TEXTS = { 'p', 'r', 'e', 'n', 'k' }
-local SLOTS, BESIDE = {}, { log = true }
-for _, slot in ipairs(TEXTS) do
-  SLOTS[slot] = {}
-  BESIDE[slot] = true
-  for piece = 1, PIECES do SLOTS[slot][piece] = slot .. piece end
-end
+-- Written out: made anew by every call, they would be a third of what a small one costs.
+local SLOTS = { ${TEXTS.map(slotOf).join(', ')} }
+local BESIDE = { log = true, ${TEXTS.map((slot) => `${slot} = true`).join(', ')} }
 local MORE_KIND = { 'kind2', 'kind3', 'kind4', 'kind5', 'kind6' }
 
 local kinds = {}
@@ -93,22 +96,23 @@ local function put_kind(fields, text)
   end
 end
 
--- Pieces end between characters, for each is decoded by itself.
-local function put_text(fields, id, slot, value)
-  local size = #value
-  if size > INLINE then
-    put(fields, slot, '@')
+-- Pieces end between characters, for each is decoded by itself. Written behind the first \`size\` fields, else behind all; how many there are then.
+local function put_text(fields, id, slot, value, size)
+  local last = size or #fields
+  local length = #value
+  if length > INLINE then
+    fields[last + 1], fields[last + 2] = slot, '@'
     redis.call('SET', text_key(slot, id), value)
-    return
+    return last + 2
   end
   local names, piece, from = SLOTS[slot], 1, 1
   repeat
     local to = from + PIECE - 1
-    while to < size and bit.band(string.byte(value, to + 1), 192) == 128 do to = to - 1 end
-    fields[#fields + 1] = names[piece]
-    fields[#fields + 1] = string.sub(value, from, to)
-    piece, from = piece + 1, to + 1
-  until from > size
+    while to < length and bit.band(string.byte(value, to + 1), 192) == 128 do to = to - 1 end
+    fields[last + 1], fields[last + 2] = names[piece], string.sub(value, from, to)
+    last, piece, from = last + 2, piece + 1, to + 1
+  until from > length
+  return last
 end
 
 local function clear_text(job, slot)

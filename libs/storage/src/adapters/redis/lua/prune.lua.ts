@@ -57,7 +57,7 @@ for _, forgotten in ipairs(given_up) do
     if key and redis.call('GET', DEDUPE .. key) == id then redis.call('UNLINK', DEDUPE .. key) end
   end
   local keys = { JOB .. id, LOG .. id }
-  for _, slot in ipairs(TEXTS) do keys[#keys + 1] = text_key(slot, id) end
+  for slot in pairs(SLOTS) do keys[#keys + 1] = text_key(slot, id) end
   redis.call('UNLINK', unpack(keys))
 end
 for key, members in pairs(gone) do many('ZREM', key, members) end
