@@ -68,20 +68,21 @@ async function openStorage(port) {
   };
 }
 
-/** Resolves when so many acks were answered. One claim at a time asks for all that became free since the last one. */
+/** Resolves when so many acks were answered. Two claims at a time, as a pool has them with a backlog, for half of the workers each at most. */
 function claimAndAck(storage, jobs, inFlight) {
   return new Promise((resolve, reject) => {
     let free = inFlight;
     let acked = 0;
-    let claiming = false;
+    let claiming = 0;
     const claim = async () => {
-      if (claiming || free === 0 || acked === jobs) return;
-      claiming = true;
-      const limit = free;
-      free = 0;
+      if (claiming === 2 || free === 0 || acked === jobs) return;
+      claiming++;
+      const limit = Math.min(free, inFlight / 2);
+      free -= limit;
+      next();
       const claimed = await storage.claim({ queue: QUEUE, limit, owner: 'bench', leaseMs: 60_000, waitMs: 100 });
       free += limit - claimed.length;
-      claiming = false;
+      claiming--;
       for (const job of claimed) storage.ack(job).then(ended, reject);
       next();
     };
@@ -89,7 +90,7 @@ function claimAndAck(storage, jobs, inFlight) {
     const ended = () => {
       free++;
       if (++acked === jobs) resolve();
-      else if (!claiming) next();
+      else if (claiming < 2) next();
     };
     next();
   });
