@@ -1,12 +1,25 @@
 import { describe, expect, it } from '@jest/globals';
+import { execFileSync } from 'node:child_process';
+import { once } from 'node:events';
 import { Agent } from 'node:http';
-import { JobClient, RawSocket, ServiceFixture, eventually, type ServiceProcess } from './harness/index.js';
+import { createServer, type AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { call, JobClient, RawSocket, ServiceFixture, eventually, type ServiceProcess } from './harness/index.js';
 
 const STOPPED = { code: 0, signal: null };
 const orchd = new ServiceFixture();
 
 function draining(service: ServiceProcess): Promise<unknown> {
   return service.logged(({ msg }) => msg.includes('shutting down'));
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  server.close();
+  await once(server, 'close');
+  return port;
 }
 
 /** A service with a job that runs until it is told to stop, and asked to stop. */
@@ -127,6 +140,24 @@ describe('a draining service', () => {
 });
 
 describe('what is open when a service ends', () => {
+  it('does not hold it up: a pipe that takes its log and is full', async () => {
+    const pipe = join(orchd.folder(), 'pipe');
+    execFileSync('mkfifo', [pipe]);
+    const port = await freePort();
+    const filling = `import { writeSync } from 'node:fs';
+      process.stdout.isTTY;
+      for (const bytes of [4096, 1]) try { for (;;) writeSync(1, 'x'.repeat(bytes)); } catch {}`;
+    const service = orchd.launch({
+      port,
+      nodeFlags: ['--import', `data:text/javascript,${encodeURIComponent(filling)}`],
+      wrapper: ['sh', '-c', `exec "$@" 1<>'${pipe}'`, 'sh'],
+      flags: ['--shutdown-grace-ms', '60000'],
+    });
+    await eventually('the service is ready', async () => (await call(port, 'GET', '/readyz').catch(() => null))?.status === 200);
+    expect(await service.stop()).toEqual(STOPPED);
+    expect(service.stderr).toBe('');
+  });
+
   it('does not hold it up: idle connections, and uploads that do not end', async () => {
     const service = await orchd.start();
     const idle = await RawSocket.open(service.port);

@@ -3,7 +3,7 @@ export { C_COMPILER } from './compile-shim.js';
 export { command, describeWith, ROOT } from './describe-with.js';
 export { DiskShim } from './disk-shim.js';
 export { eventually } from './eventually.js';
-export { type Answer } from './http-call.js';
+export { call, type Answer } from './http-call.js';
 export { violations } from './invariants.js';
 export { JobClient } from './job-client.js';
 export { isFinal, type JobView, type StatsView } from './job-view.js';

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { setImmediate } from 'node:timers/promises';
 import type { JobRecord } from '@orchd/storage';
 import { ManualClock } from '@orchd/storage/testing';
 import { MemoryDisk } from '../../libs/storage/src/adapters/wal/log/memory-disk.fixture.js';
@@ -14,8 +15,11 @@ const FAULT_WITHIN_CALLS = 150;
 /** Far more time than any chain of retries takes. */
 const HEALING_STEPS = 3000;
 
-type Fault = 'none' | 'power cut' | 'kill' | 'EIO' | 'short' | 'full';
-const FAULTS: readonly Fault[] = ['none', 'power cut', 'power cut', 'kill', 'EIO', 'short', 'full'];
+/** A sync that fails late has let time pass, and more calls come, before it does. */
+type Fault = 'none' | 'power cut' | 'kill' | 'EIO' | 'late EIO' | 'short' | 'full';
+const FAULTS: readonly Fault[] = ['none', 'power cut', 'power cut', 'kill', 'EIO', 'late EIO', 'short', 'full'];
+/** Turns of the event loop that a sync on a slow disk takes at most. */
+const SLOW_SYNC_TURNS = 6;
 
 /**
  * One round: a disk, a clock, a client, and a few processes one after the other that die in various ways, all driven by one seed. At the end
@@ -71,10 +75,19 @@ export class SimulatedRound {
   #arm(boot: SimulatedBoot, fault: Fault): void {
     const strikesAt = 1 + this.#below(FAULT_WITHIN_CALLS);
     this.#say(`a process starts; ${fault} at I/O call ${strikesAt}`);
+    let syncFails = false;
+    const slowest = this.#below(2) * SLOW_SYNC_TURNS;
+    boot.fs.gate = async () => {
+      for (let turns = this.#below(slowest + 1); turns > 0; turns--) await setImmediate();
+      if (!syncFails) return;
+      syncFails = false; // as Linux has it: the next one succeeds, without what this one has lost
+      throw Object.assign(new Error('EIO: a sync'), { code: 'EIO' });
+    };
     boot.fs.fault = ({ number }) => {
       if (number !== strikesAt || boot.dead) return undefined;
       this.#say(`${fault} strikes`);
       if (fault === 'EIO' || fault === 'short') return fault;
+      if (fault === 'late EIO') syncFails = true;
       if (fault === 'full') this.#disk.capacityBytes = this.#disk.usedBytes + this.#below(2 * this.#segmentBytes);
       if (fault === 'power cut' || fault === 'kill') this.#kill(boot, fault);
       return undefined;

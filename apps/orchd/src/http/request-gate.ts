@@ -55,7 +55,7 @@ function encodedBody({ headers }: FastifyRequest): HttpProblem | null {
 
 /** What is read is UTF-8, whatever it says to be. */
 function foreignCharset({ headers }: FastifyRequest): HttpProblem | null {
-  const [, charset = 'utf-8'] = /;\s*charset="?([^";\s]+)/i.exec(headers['content-type'] ?? '') ?? [];
+  const [, charset = 'utf-8'] = /;\s*charset\s*=\s*"?([^";\s]+)/i.exec(headers['content-type'] ?? '') ?? [];
   if (/^(utf-?8|us-ascii)$/i.test(charset)) return null;
   return new HttpProblem('unsupported_media_type', 'the body must be UTF-8 (Content-Type)');
 }

@@ -1,35 +1,57 @@
-import { accessSync, constants, statSync } from 'node:fs';
+import { accessSync, constants, mkdirSync, rmdirSync, statSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { EXIT } from './exit-codes.js';
 import { StartFailure } from './start-failure.js';
 
 /**
- * A cheap look before anything listens: the folder, or the next one above it that is there, is a folder and may be read and written. Nothing
- * is made or opened: what ends the start for another reason leaves no folder behind, and one of a running process stays untouched.
+ * A cheap look before anything listens: the folder exists (made with mode 0700 if need be), is a folder, and may be read and written.
+ * Nothing in it is opened, so a folder that belongs to a running process stays untouched.
+ *
+ * @returns removes again what was made, if nothing is in it: for a start that ends for another reason
  */
-export function checkDataDir(dir: string): void {
+export function prepareDataDir(dir: string): () => void {
   const path = resolve(dir);
+  const made: string[] = [];
   try {
-    check(path);
+    makeFolder(path, made);
+    if (!statSync(path).isDirectory()) throw new Error('it is not a folder');
+    accessSync(path, constants.R_OK | constants.W_OK | constants.X_OK);
   } catch (error) {
     throw new StartFailure(EXIT.storageFailed, `cannot use the data folder ${path} (--data-dir): ${reason(error)}`, { cause: error });
   }
+  return () => removeFolders(made);
 }
 
-function check(path: string): void {
+/** Not mkdir's own `recursive`: below a folder that takes no entries (/proc) Node 20 tries for ever. */
+function makeFolder(path: string, made: string[]): void {
   try {
-    if (!statSync(path).isDirectory()) throw new Error('it is not a folder');
+    mkdirSync(path, { mode: 0o700 });
+    made.push(path);
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'ENOENT' || dirname(path) === path) throw error;
-    return check(dirname(path));
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === 'EEXIST') return;
+    if (code !== 'ENOENT' || dirname(path) === path) throw error;
+    makeFolder(dirname(path), made);
+    mkdirSync(path, { mode: 0o700 });
+    made.push(path);
   }
-  accessSync(path, constants.R_OK | constants.W_OK | constants.X_OK);
+}
+
+function removeFolders(made: readonly string[]): void {
+  try {
+    for (const folder of made.toReversed()) rmdirSync(folder);
+  } catch {
+    // Somebody uses it by now.
+  }
 }
 
 const REASONS: Readonly<Record<string, string>> = {
   EACCES: 'permission denied',
+  EEXIST: 'it is not a folder',
   ENOTDIR: 'a part of its path is not a folder',
   EROFS: 'the file system is read-only',
+  ENOENT: 'a folder cannot be made there',
+  ENOSPC: 'the disk is full',
 };
 
 function reason(error: unknown): string {

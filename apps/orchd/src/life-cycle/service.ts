@@ -12,7 +12,7 @@ import { serveOpenApi } from '../http/openapi/openapi-document.js';
 import type { Logger } from '../logging/logger.js';
 import { NestLogger } from '../logging/nest-logger.js';
 import { replayLog } from '../logging/replay-log.js';
-import { checkDataDir } from './data-dir.js';
+import { prepareDataDir } from './data-dir.js';
 import { EXIT, type ExitCode } from './exit-codes.js';
 import { ServicePhase } from './service-phase.js';
 import { listenFailure, storageFailure } from './start-failure.js';
@@ -46,7 +46,6 @@ export class Service {
 
   /** Resolves with the exit code when the service has ended. Rejects with a `StartFailure` when it could not start. */
   async run(): Promise<ExitCode> {
-    if (this.settings.storage === 'wal') checkDataDir(this.settings.dataDir);
     const app = (this.#app = await this.#create());
     try {
       await this.#listen(app);
@@ -123,9 +122,11 @@ export class Service {
     const { host, port } = this.settings;
     await app.init();
     if (this.#code !== null) return;
+    const undo = this.settings.storage === 'wal' ? prepareDataDir(this.settings.dataDir) : () => undefined;
     try {
       await app.getHttpAdapter().getInstance().listen({ host, port });
     } catch (error) {
+      undo();
       throw listenFailure(error as NodeJS.ErrnoException, host, port);
     }
     const address = app.getHttpServer().address() as AddressInfo;

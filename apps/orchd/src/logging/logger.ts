@@ -35,9 +35,11 @@ function prettyStream(): DestinationStream {
 
 /** Lines are written behind the event loop's back so that a slow reader delays nothing; before the process ends they must be out. */
 function flush(stream: DestinationStream): void {
+  const { flushSync, destroy } = stream as { flushSync?: () => void; destroy?: () => void };
   try {
-    (stream as { flushSync?: () => void }).flushSync?.();
+    flushSync?.call(stream);
   } catch {
-    // The reader is gone or the stream never opened: there is nobody to tell.
+    // The reader does not read or is gone, or the stream never opened. Pino would try again as the process ends, and throw then.
+    destroy?.call(stream);
   }
 }

@@ -113,6 +113,19 @@ describe('the cleaner', () => {
     await fixture.dispose();
   });
 
+  it('does not hold up the end when there is no room for what it copies', async () => {
+    const { adapter, disk } = await open(Infinity, 8 * 1024);
+    for (let batch = 0; batch < 6; batch++) await adapter.enqueue(jobs(BATCH, { delayMs: FAR_MS }));
+    const { jobs: some } = await adapter.list({ limit: 500 });
+    disk.capacityBytes = 0; // what a removed segment leaves is somebody else's at once
+    for (const [i, { id }] of some.entries()) if (i % 3 > 0) adapter.cancel(id).catch(() => undefined);
+    await settled(100);
+    adapter.prune({ keepFinished: 1, keepFinishedMs: 0, keepDeadMs: 0 }).catch(() => undefined);
+    await settled(400);
+    expect(adapter.health()).toMatchObject({ state: 'full' });
+    await adapter.close();
+  });
+
   it('frees a full disk when jobs are given up, and the service goes on', async () => {
     const fixture = await open(20 * FILE_BYTES);
     const { adapter } = fixture;

@@ -81,12 +81,14 @@ export class WalStorageAdapter extends JobTableAdapter {
 
   protected override async doClose(): Promise<void> {
     await super.doClose();
-    await this.#cleaner?.stop();
+    // What it copies may wait for room until the log, at its end, refuses what has none.
+    const cleaned = this.#cleaner?.stop();
     if (this.#failure === null) {
       this.keepLastWords();
       this.keep(this.table.clock(this.now().mono));
     }
     await this.#log?.close();
+    await cleaned;
     this.#log = null;
     this.#cleaner = null;
   }

@@ -45,6 +45,8 @@ export class WriteAheadLog {
   #failure: OrchdError | undefined;
   /** The segment that is being, or was last, removed. */
   #removing: number | undefined;
+  /** Resolves when no segment is being removed. */
+  #removal: Promise<void> = Promise.resolve();
   #closing: Promise<void> | undefined;
   #phase: 'opening' | 'open' | 'closed' = 'opening';
   /** The last appended batch of the cleaner and of everybody else: the cleaner's may go past the others. */
@@ -160,7 +162,13 @@ export class WriteAheadLog {
    * Removes the oldest segment, never the current one. First makes durable, in every mode, that it may be gone, and with it all that the
    * cleaner appended and all that was written before. When it resolves the name is gone for good.
    */
-  async removeOldest(segment: number): Promise<void> {
+  removeOldest(segment: number): Promise<void> {
+    const removal = this.#remove(segment);
+    this.#removal = removal.catch(() => undefined);
+    return removal;
+  }
+
+  async #remove(segment: number): Promise<void> {
     this.#assertWorks();
     if (segment !== this.#chain.oldest || segment === this.#chain.current.segment || segment === this.#removing) {
       throw new OrchdError('invalid_argument', `Segment ${segment} is not the oldest one, still written, or being removed.`);
@@ -211,6 +219,7 @@ export class WriteAheadLog {
     const wasOpen = this.#phase === 'open';
     this.#phase = 'closed';
     if (wasOpen) await this.#drain();
+    await this.#removal;
     this.#upkeep.stop();
     await this.#commit.ended();
     try {
