@@ -1,4 +1,4 @@
-import { systemClock, type ClaimRequest, type JobRecord } from '@orchd/storage';
+import { systemClock, type ClaimRequest, type JobRecord, type StorageCapabilities } from '@orchd/storage';
 import { MemoryStorageAdapter } from '@orchd/storage/memory';
 import { ClaimLoop } from './claim-loop.js';
 import { turns } from './pool.fixture.js';
@@ -12,6 +12,7 @@ interface Poll {
 /** Answers a claim when the test says so. */
 class SlowStorage extends MemoryStorageAdapter {
   readonly polls: Poll[] = [];
+  override capabilities: StorageCapabilities = { kind: 'memory', durability: 'memory', shared: false, persistent: false };
 
   override claim(request: ClaimRequest): Promise<JobRecord[]> {
     return new Promise((resolve) => {
@@ -63,7 +64,8 @@ describe('ClaimLoop', () => {
     expect(storage.polls.map(({ request }) => request)).toMatchObject([{ queue: 'default', limit: 8, owner: 'me', leaseMs: 1234 }]);
   });
 
-  it('asks for the halves of many workers one by one while more jobs wait than it asks for', async () => {
+  it('asks a shared storage for the halves of many workers one by one while more jobs wait than it asks for', async () => {
+    storage.capabilities = { ...storage.capabilities, shared: true };
     free = size = 33;
     await turns();
     const [poll] = storage.polls.splice(0);

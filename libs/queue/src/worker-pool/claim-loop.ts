@@ -29,8 +29,8 @@ export interface ClaimTarget {
 /**
  * Keeps the free workers of one queue claimed for. Invariant: the jobs asked for never exceed the free workers. The workers that become
  * free in one turn of the event loop are claimed for together, at the end of that turn; going through the event loop also keeps jobs that
- * finish at once from starving it. While more jobs wait than are asked for, one claim is for half of the workers at most: a storage behind
- * a connection finds the jobs of one half while those of the other are handled.
+ * finish at once from starving it. While more jobs wait than are asked for, one claim on a shared storage, which is behind a connection, is
+ * for half of the workers at most: it finds the jobs of one half while those of the other are handled.
  */
 export class ClaimLoop {
   #asked = 0;
@@ -80,7 +80,8 @@ export class ClaimLoop {
   readonly #claim = (): void => {
     this.#scheduled = null;
     const { size } = this.target;
-    const most = this.#backlog && size >= WORTH_HALVING ? Math.ceil(size / 2) : size;
+    const halves = this.#backlog && size >= WORTH_HALVING && this.storage.capabilities.shared;
+    const most = halves ? Math.ceil(size / 2) : size;
     for (;;) {
       const limit = Math.min(most, this.target.free - this.#asked);
       if (!this.#running || limit <= 0 || this.#polls >= MAX_POLLS) return;
