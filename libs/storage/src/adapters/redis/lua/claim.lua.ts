@@ -5,7 +5,7 @@ import { JOB, WRITE } from './job.lua.js';
 import { LANES } from './lanes.lua.js';
 import { MANY, NAMES } from './names.lua.js';
 
-/** A character that JSON escapes: hardly any text has it. */
+/** Of a joined job. A character that JSON escapes: hardly any text has it. */
 export const SEPARATOR = '\x01';
 
 /** Entries that are no ready job any more, cleared away by one call; only damage makes any. */
@@ -15,8 +15,9 @@ const MAX_LEFTOVERS = 1000;
  * Hands out ready jobs, for several claims one after the other. There is no gap between hand-out and state: the stream's entry and the
  * job's hash change in this one script. ARGV: this process, then for each claim queue, limit, leaseMs, owner, promote (1 or 0).
  *
- * Replies: the time; 1 if a lane or its group had vanished; then for each claim the jobs (id, hash as it was, what stands beside it, new
- * epoch, starts), ms until the next job is due ('' for none), and where each lane of the queue ends, if nothing was found.
+ * Replies: the time; 1 if a lane or its group had vanished; then for each claim the jobs, ms until the next job is due ('' for none), and
+ * where each lane of the queue ends, if nothing was found. A job is its hash as it was, id, new epoch, starts, and what stands beside the
+ * hash; where nothing does, and no text has the separator in it, all of that is joined to one string, which is read fastest.
  */
 export const claim = script(
   'claim',
