@@ -49,7 +49,7 @@ export class Report {
     const targets = this.#sections.flatMap((section) => section.targets);
     const missed = targets.filter(({ verdict }) => verdict === 'missed');
     const names = missed.map(({ figure, measured, wanted }) => `\n- ${figure}: ${measured}, wanted ${wanted}`);
-    return `${targets.length - missed.length} of ${targets.length} targets met, ${missed.length} missed${missed.length ? ':' : '.'}${names.join('')}`;
+    return `${targets.length - missed.length} of ${targets.length} targets met, ${missed.length} missed${missed.length ? ':\n' : '.'}${names.join('')}`;
   }
 
   #circumstances() {
