@@ -59,9 +59,11 @@ describe('bad settings', () => {
     expect(readdirSync(cwd)).toEqual([]);
   });
 
-  it('include a host that is not of this machine', async () => {
-    const service = orchd.launch({ flags: ['--host', '203.0.113.1'] });
+  it('include a host that is not of this machine, for which no folder is made', async () => {
+    const parent = orchd.folder();
+    const service = orchd.launch({ flags: ['--host', '203.0.113.1'], dataDir: join(parent, 'a/b') });
     expect(await expectRefusal(service, 78)).toEqual([expect.stringContaining('203.0.113.1')]);
+    expect(readdirSync(parent)).toEqual([]);
   });
 });
 

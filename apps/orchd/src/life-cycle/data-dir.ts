@@ -17,6 +17,7 @@ export function prepareDataDir(dir: string): () => void {
     if (!statSync(path).isDirectory()) throw new Error('it is not a folder');
     accessSync(path, constants.R_OK | constants.W_OK | constants.X_OK);
   } catch (error) {
+    removeFolders(made);
     throw new StartFailure(EXIT.storageFailed, `cannot use the data folder ${path} (--data-dir): ${reason(error)}`, { cause: error });
   }
   return () => removeFolders(made);

@@ -9,16 +9,19 @@ const PIPE_BYTES = 64 * 1024;
 
 describe('a log that nobody reads', () => {
   let folder: string;
+  let reader: number;
+  /** Belongs to the log, which closes it when it gives up. */
   let fd: number;
   beforeEach(() => {
     folder = mkdtempSync(join(tmpdir(), 'orchd-log-'));
     const pipe = join(folder, 'pipe');
     execFileSync('mkfifo', [pipe]);
-    // Node opens its own pipes this way too.
-    fd = openSync(pipe, constants.O_RDWR | constants.O_NONBLOCK);
+    reader = openSync(pipe, constants.O_RDONLY | constants.O_NONBLOCK);
+    // As Node opens its own pipes.
+    fd = openSync(pipe, constants.O_WRONLY | constants.O_NONBLOCK);
   });
   afterEach(() => {
-    closeSync(fd);
+    closeSync(reader);
     rmSync(folder, { recursive: true });
   });
 
@@ -27,7 +30,7 @@ describe('a log that nobody reads', () => {
     const bytes = Buffer.alloc(2 * PIPE_BYTES);
     for (;;) {
       try {
-        return bytes.toString('utf8', 0, readSync(fd, bytes));
+        return bytes.toString('utf8', 0, readSync(reader, bytes));
       } catch (error) {
         expect(error).toMatchObject({ code: 'EAGAIN' });
         await setImmediate();
@@ -47,5 +50,6 @@ describe('a log that nobody reads', () => {
     log.info('the last line');
     flush();
     expect(await written()).toMatch(/"msg":"the last line"}\n$/);
+    closeSync(fd);
   });
 });

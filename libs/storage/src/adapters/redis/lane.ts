@@ -74,13 +74,11 @@ export class Lane<Op, Reply> {
     this.#entering = false;
     this.#inFlight++;
     const batch = this.#take();
-    const sending = this.#options.send(batch.map(({ op }) => op));
+    // What waits already is sent before the answers are read, so that Redis has work meanwhile.
+    const answered = this.#options.send(batch.map(({ op }) => op)).finally(() => this.#options.window.leave());
     this.#enter();
-    // First what waits already is sent, so that Redis has work while the answers are read.
-    const left = (): void => this.#options.window.leave();
-    sending.then(left, left);
     try {
-      const replies = (await sending)();
+      const replies = (await answered)();
       batch.forEach(({ resolve }, i) => resolve(replies[i]!));
     } catch (error) {
       for (const { reject } of batch) reject(error);

@@ -162,29 +162,15 @@ export class WriteAheadLog {
    * Removes the oldest segment, never the current one. First makes durable, in every mode, that it may be gone, and with it all that the
    * cleaner appended and all that was written before. When it resolves the name is gone for good.
    */
-  removeOldest(segment: number): Promise<void> {
-    const removal = this.#remove(segment);
-    this.#removal = removal.catch(() => undefined);
-    return removal;
-  }
-
-  async #remove(segment: number): Promise<void> {
+  async removeOldest(segment: number): Promise<void> {
     this.#assertWorks();
     if (segment !== this.#chain.oldest || segment === this.#chain.current.segment || segment === this.#removing) {
       throw new OrchdError('invalid_argument', `Segment ${segment} is not the oldest one, still written, or being removed.`);
     }
     this.#removing = segment;
-    const cleaned = this.#appendOwn(BatchKind.cleaned, `${segment}\n`);
-    this.#lastOfCleaner = cleaned;
-    await cleaned.written();
-    await this.#commit.syncAll();
-    try {
-      await this.#chain.unlink(segment);
-    } catch (error) {
-      this.#commit.fail(unavailable(`Segment ${segment} cannot be removed`, error));
-    }
-    this.#assertWorks();
-    if (this.#spares.state === 'full') void this.#spares.fill();
+    const removal = this.#remove(segment);
+    this.#removal = removal.catch(() => undefined);
+    await removal;
   }
 
   stats(): LogStats {
@@ -263,6 +249,20 @@ export class WriteAheadLog {
 
   #assertWorks(): void {
     if (this.#failure) throw this.#failure;
+  }
+
+  async #remove(segment: number): Promise<void> {
+    const cleaned = this.#appendOwn(BatchKind.cleaned, `${segment}\n`);
+    this.#lastOfCleaner = cleaned;
+    await cleaned.written();
+    await this.#commit.syncAll();
+    try {
+      await this.#chain.unlink(segment);
+    } catch (error) {
+      this.#commit.fail(unavailable(`Segment ${segment} cannot be removed`, error));
+    }
+    this.#assertWorks();
+    if (this.#spares.state === 'full') void this.#spares.fill();
   }
 
   async #drain(): Promise<void> {
