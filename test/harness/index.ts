@@ -4,7 +4,7 @@ export { command, describeWith, ROOT } from './describe-with.js';
 export { DiskShim } from './disk-shim.js';
 export { eventually } from './eventually.js';
 export { call, type Answer } from './http-call.js';
-export { violations } from './invariants.js';
+export { unexplained, violations } from './invariants.js';
 export { JobClient } from './job-client.js';
 export { isFinal, type JobView, type StatsView } from './job-view.js';
 export { KillRounds } from './kill-rounds.js';

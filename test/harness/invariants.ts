@@ -63,7 +63,7 @@ function tornBatches(jobs: readonly JobView[], ledger: Ledger): string[] {
     .map(([batch, { size, there }]) => `I2: of the ${size} jobs of batch ${batch}, ${there} are there`);
 }
 
-function unexplained(jobs: readonly JobView[]): string[] {
+export function unexplained(jobs: readonly JobView[]): string[] {
   const found: string[] = [];
   for (const { id, state, starts, attempts, requeues, releases } of jobs) {
     const rest = starts - attempts - requeues - releases;
