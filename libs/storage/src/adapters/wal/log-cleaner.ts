@@ -1,15 +1,18 @@
 import type { JobEntry, JobTable } from '../../job-table/index.js';
-import type { Batch, LogStats } from './log/write-ahead-log.js';
+import type { Batch, LogExtent } from './log/write-ahead-log.js';
 
 /** What the cleaner needs of the log. */
 export interface CleanableLog {
   append(records: string, purpose: 'cleaner'): Batch;
   /** As the disk allowed it, not as it was asked for. */
   readonly segmentBytes: number;
-  stats(): Pick<LogStats, 'state' | 'bytes' | 'oldestSegment' | 'currentSegment' | 'currentOffset'>;
+  extent(): LogExtent;
   removeOldest(segment: number): Promise<void>;
+  prepareAhead(): void;
 }
 
+/** Ended segments may take so many times what lives; the more, the rarer each living job is copied. */
+const LIVE_MULTIPLE = 2.25;
 /** Copied between two turns of the event loop: well below a millisecond. */
 const STEP_JOBS = 256;
 const STEP_CHARS = 256 * 1024;
@@ -49,29 +52,36 @@ export class LogCleaner {
 
   /** The newest full record of a job, so many bytes, stands in this segment. */
   placed(entry: JobEntry, segment: number, recordBytes: number): void {
-    entry.segment = segment;
     entry.recordBytes = recordBytes;
-    this.#live.set(segment, (this.#live.get(segment) ?? 0) + 1);
     this.#liveBytes += recordBytes;
+    this.#enter(entry, segment);
   }
 
-  /** That record does not count any more: there will be a newer one, or the job is gone. */
+  /** The job is gone. */
   left(entry: JobEntry): void {
     this.#liveBytes -= entry.recordBytes;
-    const count = this.#live.get(entry.segment);
-    if (count !== undefined) this.#live.set(entry.segment, count - 1);
-    entry.segment = entry.recordBytes = 0;
+    entry.recordBytes = 0;
+    this.#leave(entry);
   }
 
-  /** Cleans while the log is out of proportion, in the background. What fails there is the log's, and the log tells it. */
+  /** It removes segments, or will soon. */
+  get isBusy(): boolean {
+    return this.#running !== null || (!this.#stopped && this.#surplus() > 0);
+  }
+
+  /**
+   * Cleans while the log is out of proportion, in the background; to be asked whenever the log has grown or jobs are gone. What fails there
+   * is the log's, and the log tells it.
+   */
   clean(): void {
     this.#askedAgain = this.#running !== null;
-    if (this.#running !== null || this.#stopped || !this.#isNeeded()) return;
+    if (this.#running !== null || this.#stopped || !this.#isDue()) return;
     this.#running = this.#run()
       .catch(() => undefined)
       .finally(() => {
         this.#running = null;
         if (this.#askedAgain) this.clean();
+        this.#log.prepareAhead();
       });
   }
 
@@ -81,22 +91,35 @@ export class LogCleaner {
   }
 
   /**
-   * Beside the ended segments the folder holds three more: the current one and two spares. So it stays below 2.5 x what lives + 3 segments,
-   * with half of what lives left for a churn that goes on while the cleaner works. On a full disk a segment that can be won counts: here the
-   * quarter is for headers, frames and filling, which no cleaning wins.
+   * By how many bytes the ended segments are out of proportion. Beside them the folder holds the current one and a spare, and a second spare
+   * as soon as there is no surplus; so it stays below 2.5 x what lives + 3 segments. On a full disk a segment that can be won counts: here
+   * the quarter is for headers, frames and filling, which no cleaning wins.
    */
-  #isNeeded(): boolean {
-    const { state, bytes, oldestSegment, currentSegment, currentOffset } = this.#log.stats();
-    if (oldestSegment === currentSegment) return false;
-    if (state === 'full') return bytes > 1.25 * this.#liveBytes + this.#log.segmentBytes;
-    return bytes - currentOffset > 2 * this.#liveBytes;
+  #surplus(): number {
+    const { state, bytes, oldestSegment, currentSegment, currentOffset } = this.#log.extent();
+    if (oldestSegment === currentSegment) return 0;
+    if (state === 'full') return bytes - 1.25 * this.#liveBytes - this.#log.segmentBytes;
+    return bytes - currentOffset - LIVE_MULTIPLE * this.#liveBytes;
+  }
+
+  /**
+   * Whether to begin now. A segment in which nothing lives goes at once. One in which something lives waits for half a segment of new
+   * records, since finished jobs may be pruned meanwhile; not where the surplus alone is more than a segment.
+   */
+  #isDue(): boolean {
+    const surplus = this.#surplus();
+    if (surplus <= 0) return false;
+    const { state, oldestSegment, currentOffset } = this.#log.extent();
+    const { segmentBytes } = this.#log;
+    return state === 'full' || !this.#livesIn(oldestSegment) || currentOffset > segmentBytes / 2 || surplus > segmentBytes;
   }
 
   /** Goes over each segment once: what is copied now is not copied again before the log has grown. */
   async #run(): Promise<void> {
-    const { currentSegment: end } = this.#log.stats();
-    while (!this.#stopped && this.#isNeeded()) {
-      const { oldestSegment } = this.#log.stats();
+    await new Promise((resolve) => setImmediate(resolve));
+    const { currentSegment: end } = this.#log.extent();
+    while (!this.#stopped && this.#isDue()) {
+      const { oldestSegment } = this.#log.extent();
       if (oldestSegment >= end) return;
       while (this.#livesIn(oldestSegment) && !this.#stopped) await this.#copyPass(oldestSegment);
       if (this.#stopped) return;
@@ -143,13 +166,27 @@ export class LogCleaner {
     return done;
   }
 
+  /** A job whose copy is on its way counts as living, but in no segment. */
   async #copy(copied: readonly { entry: JobEntry; bytes: number }[], records: string): Promise<void> {
     const batch = this.#log.append(records, 'cleaner');
-    for (const { entry } of copied) {
-      this.left(entry);
+    for (const { entry, bytes } of copied) {
+      this.#liveBytes += bytes - entry.recordBytes;
+      entry.recordBytes = bytes;
+      this.#leave(entry);
       this.#table.jobs.renew(entry);
     }
     await batch.durable();
-    for (const { entry, bytes } of copied) if (this.#table.jobs.get(entry.id) === entry) this.placed(entry, batch.segment, bytes);
+    for (const { entry } of copied) if (this.#table.jobs.get(entry.id) === entry) this.#enter(entry, batch.segment);
+  }
+
+  #enter(entry: JobEntry, segment: number): void {
+    entry.segment = segment;
+    this.#live.set(segment, (this.#live.get(segment) ?? 0) + 1);
+  }
+
+  #leave(entry: JobEntry): void {
+    const count = this.#live.get(entry.segment);
+    if (count !== undefined) this.#live.set(entry.segment, count - 1);
+    entry.segment = 0;
   }
 }

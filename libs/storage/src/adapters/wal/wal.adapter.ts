@@ -98,7 +98,6 @@ export class WalStorageAdapter extends JobTableAdapter {
   }
 
   protected override keep(event: TableEvent): Ticket {
-    if (event.kind === 'prune') setImmediate(() => this.#cleaner?.clean());
     return this.#open.append(encodeEvent(event));
   }
 
@@ -144,7 +143,10 @@ export class WalStorageAdapter extends JobTableAdapter {
           maxWaitingBytes,
           force,
           clock,
-          preamble: () => this.#beginSegment(table),
+          // Non-job state, for the head of every segment.
+          preamble: () => encodeEvent(table.clock(this.#log === null ? table.latestMono : this.now().mono)),
+          onFlushed: () => this.#cleaner?.clean(),
+          isCleaning: () => this.#cleaner?.isBusy ?? false,
           onStateChange: (state, cause) => this.#onLogState(state, cause),
           warn,
           newSalt,
@@ -181,12 +183,6 @@ export class WalStorageAdapter extends JobTableAdapter {
     } else {
       this.wake();
     }
-  }
-
-  /** Non-job state, for the head of every segment; and the moment to look whether the log has grown out of proportion. */
-  #beginSegment(table: JobTable): string {
-    setImmediate(() => this.#cleaner?.clean());
-    return encodeEvent(table.clock(this.#log === null ? table.latestMono : this.now().mono));
   }
 
   #figures(): StorageHealth['figures'] {

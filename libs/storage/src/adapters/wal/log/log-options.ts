@@ -18,6 +18,10 @@ export interface LogOptions {
    * come to stand a little behind it, so replaying those on top must do no harm.
    */
   preamble(): string;
+  /** The log has grown, or was looked after: the moment to look whether it should be cleaned. Called often. */
+  onFlushed?(): void;
+  /** An ended segment is about to be removed: the next spare then waits for the space, as long as it is not needed soon. */
+  isCleaning?(): boolean;
   /** Not called for the state in which `open` resolves with `open`; `full` at opening is told before it resolves. */
   onStateChange(state: LogState, cause?: OrchdError): void;
   warn: Warn;
@@ -31,18 +35,22 @@ export interface LogOptions {
   maxWaitingBytes?: number;
 }
 
-export interface LogStats {
+/** What the folder holds, in segments. */
+export interface LogExtent {
   state: LogState;
-  segments: number;
   /** Used bytes of all segments. */
   bytes: number;
+  oldestSegment: number;
+  currentSegment: number;
+  currentOffset: number;
+}
+
+export interface LogStats extends LogExtent {
+  segments: number;
   /** What the folder takes up: `bytes`, the unwritten rest of the current segment, the spares. */
   diskBytes: number;
   waitingBytes: number;
   lastFsyncMs: number;
   fsyncP50Ms: number;
   fsyncP99Ms: number;
-  oldestSegment: number;
-  currentSegment: number;
-  currentOffset: number;
 }

@@ -75,7 +75,6 @@ export class Placement {
       return false;
     }
     this.#opening = opening;
-    void this.spares.fill();
     return true;
   }
 

@@ -22,6 +22,7 @@ export interface CurrentSegment {
 export class SegmentChain {
   /** Ended ones, ascending, with the bytes they use. */
   readonly #ended = new Map<number, number>();
+  #endedBytes = 0;
   #current: CurrentSegment | undefined;
   #last: number;
 
@@ -33,7 +34,7 @@ export class SegmentChain {
     ended: { segment: number; usedBytes: number }[],
     private readonly newSalt: () => Buffer = () => randomBytes(SALT_BYTES),
   ) {
-    for (const { segment, usedBytes } of ended) this.#ended.set(segment, usedBytes);
+    for (const { segment, usedBytes } of ended) this.#addEnded(segment, usedBytes);
     this.#last = ended.at(-1)?.segment ?? 0;
   }
 
@@ -52,9 +53,7 @@ export class SegmentChain {
 
   /** Bytes in use, the unwritten rest of the current segment not counted. */
   get usedBytes(): number {
-    let sum = this.#current?.offset ?? 0;
-    for (const bytes of this.#ended.values()) sum += bytes;
-    return sum;
+    return this.#endedBytes + (this.#current?.offset ?? 0);
   }
 
   /**
@@ -85,6 +84,7 @@ export class SegmentChain {
   async unlink(segment: number): Promise<void> {
     await this.fs.unlink(this.#path(segment));
     await this.folder.sync();
+    this.#endedBytes -= this.#ended.get(segment) ?? 0;
     this.#ended.delete(segment);
   }
 
@@ -94,9 +94,14 @@ export class SegmentChain {
 
   /** Gives back the zeroes behind the last batch. Not needed for the log to be right, so a failure may stay unheard. */
   async #end({ segment, file, offset }: CurrentSegment): Promise<void> {
-    this.#ended.set(segment, offset);
+    this.#addEnded(segment, offset);
     await file.truncate(offset).catch(() => undefined);
     await file.close();
+  }
+
+  #addEnded(segment: number, usedBytes: number): void {
+    this.#ended.set(segment, usedBytes);
+    this.#endedBytes += usedBytes;
   }
 
   #path(segment: number): string {

@@ -54,6 +54,11 @@ export class SpareSegments {
     return this.#spares.length;
   }
 
+  /** Some are missing, and none is on its way or tried again by itself. */
+  get areMissing(): boolean {
+    return this.#spares.length < SPARES_KEPT && !this.#isFilling && this.#state === 'open';
+  }
+
   get bytes(): number {
     return this.#spares.reduce((sum, spare) => sum + spare.fileBytes, 0);
   }

@@ -2,7 +2,7 @@ import { hasCode, OrchdError } from '../../../contract/errors.js';
 import { BatchKind } from './batch-codec.js';
 import { passes, unavailable } from './damage.js';
 import { GroupCommit } from './group-commit.js';
-import type { LogOptions, LogState, LogStats } from './log-options.js';
+import type { LogExtent, LogOptions, LogState, LogStats } from './log-options.js';
 import { nextEpochFloor, openFolder, segmentFileBytes, type OpenedFolder } from './opening.js';
 import { Placement } from './placement.js';
 import type { Replay } from './recovery.js';
@@ -15,7 +15,7 @@ import { Upkeep } from './upkeep.js';
 import type { Batch, Reserve, WaitingBatch } from './waiting-batch.js';
 import { WaitingLine } from './waiting-line.js';
 
-export type { Batch, LogOptions, LogState, LogStats, Replay, Reserve };
+export type { Batch, LogExtent, LogOptions, LogState, LogStats, Replay, Reserve };
 
 const MAX_BATCH_BYTES = 2 ** 20;
 const BATCHES_PER_SEGMENT = 4;
@@ -108,7 +108,11 @@ export class WriteAheadLog {
         syncs,
         mayGoOn: () => this.#checkBoot(),
         onFailure: (error) => this.#onFailure(error),
-        onFlushed: () => this.#upkeep.flushed(),
+        onFlushed: () => {
+          this.options.onFlushed?.();
+          this.prepareAhead();
+          this.#upkeep.flushed();
+        },
       },
       verdict.nextRecord - 1,
     );
@@ -173,21 +177,39 @@ export class WriteAheadLog {
     await removal;
   }
 
-  stats(): LogStats {
-    const { p50Ms, p99Ms } = this.#times.percentiles();
-    const { current } = this.#chain;
+  /**
+   * Makes up for spares that were taken: at once, but not beside a segment that is about to go, so that the folder never takes up both.
+   * Where that one stays long, when three quarters of the current segment are used, well before the next one has to begin.
+   */
+  prepareAhead(): void {
+    if (!this.#spares.areMissing || this.#phase !== 'open') return;
+    const { offset, fileBytes } = this.#chain.current;
+    const isNeededSoon = offset + this.#line.bytes > 0.75 * fileBytes;
+    if (isNeededSoon || !this.options.isCleaning?.()) void this.#spares.fill();
+  }
+
+  extent(): LogExtent {
+    const { segment, offset } = this.#chain.current;
     return {
       state: this.state,
-      segments: this.#chain.count,
       bytes: this.#chain.usedBytes,
-      diskBytes: this.#chain.usedBytes + current.fileBytes - current.offset + this.#spares.bytes,
+      oldestSegment: this.#chain.oldest,
+      currentSegment: segment,
+      currentOffset: offset,
+    };
+  }
+
+  stats(): LogStats {
+    const { p50Ms, p99Ms } = this.#times.percentiles();
+    const { current, usedBytes } = this.#chain;
+    return {
+      ...this.extent(),
+      segments: this.#chain.count,
+      diskBytes: usedBytes + current.fileBytes - current.offset + this.#spares.bytes,
       waitingBytes: this.#line.bytes,
       lastFsyncMs: this.#times.lastMs,
       fsyncP50Ms: p50Ms,
       fsyncP99Ms: p99Ms,
-      oldestSegment: this.#chain.oldest,
-      currentSegment: current.segment,
-      currentOffset: current.offset,
     };
   }
 
