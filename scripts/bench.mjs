@@ -24,6 +24,13 @@ if (unknown.length > 0) {
   process.exit(1);
 }
 
+if (wanted.length === 0 && flags.includes('--help')) {
+  console.log(
+    `npm run bench -- [name ...] [flags]\nnames, default all: ${all.join(', ')}\nnpm run bench -- NAME --help shows the flags and parts of one`,
+  );
+  process.exit(0);
+}
+
 await ensure();
 for (const name of wanted.length > 0 ? wanted : all) {
   await run(name, process.execPath, [join(folder, `${name}${SUFFIX}`), ...flags], { hangLimitMs: HANG_LIMIT_MS });

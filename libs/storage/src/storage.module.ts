@@ -22,7 +22,7 @@ const { ConfigurableModuleClass, MODULE_OPTIONS_TOKEN } = new ConfigurableModule
   .build();
 
 function logWarning(message: string, details: object): void {
-  new Logger(StorageModule.name).warn({ ...details, message });
+  new Logger(StorageModule.name).warn(`${message} ${JSON.stringify(details)}`);
 }
 
 /**

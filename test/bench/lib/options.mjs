@@ -1,6 +1,6 @@
 import { parseArgs } from 'node:util';
 
-const USAGE = 'flags: --quick (everything once, small)  --repeats N  --only part[,part...]';
+const USAGE = 'flags: --quick (everything once, small)  --repeats N (default 5)  --only part[,part...]  --help';
 
 /**
  * The flags that every benchmark has.
@@ -12,8 +12,17 @@ export function readOptions(parts, argv = process.argv.slice(2)) {
   try {
     const { values } = parseArgs({
       args: argv,
-      options: { quick: { type: 'boolean', default: false }, repeats: { type: 'string' }, only: { type: 'string' } },
+      options: {
+        quick: { type: 'boolean', default: false },
+        repeats: { type: 'string' },
+        only: { type: 'string' },
+        help: { type: 'boolean' },
+      },
     });
+    if (values.help) {
+      console.log(`${USAGE}\nparts: ${parts.join(', ')}`);
+      process.exit(0);
+    }
     const wanted = values.only?.split(',') ?? parts;
     const unknown = wanted.filter((part) => !parts.includes(part));
     if (unknown.length > 0) throw new Error(`no part ${unknown.join(', ')}; there are: ${parts.join(', ')}`);

@@ -31,6 +31,11 @@ export interface OpenFile {
   read(into: Buffer, position: number): Promise<number>;
   /** Writes the first `length` bytes; resolves with the bytes written, which may be fewer, with no error (a disk filling up). */
   write(from: Buffer, length: number, position: number): Promise<number>;
+  /**
+   * The same, blocking: for the page cache a few kilobytes are a matter of microseconds, the way through the thread pool is not. Throws where
+   * `write` rejects.
+   */
+  writeNow(from: Buffer, length: number, position: number): number;
   /** As `write`, and resolves when what it wrote is synced, in one call of the system where there is one. Vouches for these bytes alone. */
   writeSynced(from: Buffer, length: number, position: number): Promise<number>;
   /** fdatasync: contents and size. */

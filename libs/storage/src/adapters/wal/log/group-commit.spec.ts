@@ -1,5 +1,5 @@
 import { HEADER_BYTES } from './segment-header.js';
-import { codeOf, holdSyncs, LogMachine, numbered, SEGMENT_BYTES, settled, withSeed } from './log.fixture.js';
+import { codeOf, holdSyncs, LogMachine, numbered, SEGMENT_BYTES, settled, withSeed, type OpenedLog } from './log.fixture.js';
 
 describe('group commit', () => {
   it('puts what one turn of the event loop appends into one write and one sync', async () => {
@@ -90,6 +90,65 @@ describe('group commit', () => {
     expect((await machine.copyAfterPowerCut().reopen()).records).toEqual(['ack', 'claim']);
     await syncs.end();
     await log.close();
+  });
+
+  describe('blocks for a write that is not synced', () => {
+    const claim = async ({ log, fs }: OpenedLog) => {
+      await log.append('claim\n').written();
+      return fs.calls.findLast(({ method }) => method === 'write')?.blocking;
+    };
+
+    it('while the disk is quick', async () => {
+      const opened = await new LogMachine().open();
+      expect(await claim(opened)).toBe(true);
+      await opened.log.append('ack\n').durable();
+      expect(await claim(opened)).toBe(true);
+      await opened.log.close();
+    });
+
+    it('not where nothing is synced', async () => {
+      const opened = await new LogMachine().open({ fsync: 'never' });
+      expect(await claim(opened)).toBe(false);
+      await opened.log.close();
+    });
+
+    it('not while a sync is late, nor after it, until one was quick again', async () => {
+      const opened = await new LogMachine().open();
+      const { log, fs, clock } = opened;
+      const syncs = holdSyncs(fs);
+      expect(await claim(opened)).toBe(true);
+      const acked = log.append('ack\n').durable();
+      await settled();
+      expect(await claim(opened)).toBe(true);
+      clock.advance(10);
+      expect(await claim(opened)).toBe(false);
+      await syncs.end();
+      await acked;
+      expect(await claim(opened)).toBe(false);
+      await log.append('ack\n').durable();
+      expect(await claim(opened)).toBe(true);
+      await log.close();
+    });
+
+    it('not after a write that was slow, until one was quick again', async () => {
+      const opened = await new LogMachine().open();
+      const { log, fs, clock } = opened;
+      fs.fault = ({ method }) => void (method === 'write' && clock.advance(2));
+      expect(await claim(opened)).toBe(true);
+      expect(await claim(opened)).toBe(false);
+      fs.fault = () => undefined;
+      expect(await claim(opened)).toBe(false);
+      expect(await claim(opened)).toBe(true);
+      await log.close();
+    });
+
+    it('not for what is large', async () => {
+      const opened = await new LogMachine().open({ segmentBytes: 2 ** 20 });
+      const { log, fs } = opened;
+      await log.append(`${'x'.repeat(65 * 1024)}\n`).written();
+      expect(fs.calls.at(-1)).toMatchObject({ method: 'write', blocking: false });
+      await log.close();
+    });
   });
 
   it('goes back to a write and a sync apart once a sync was slow, so that a claim waits for one of them at most', async () => {

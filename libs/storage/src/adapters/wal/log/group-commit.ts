@@ -8,10 +8,14 @@ import type { SyncTimes } from './sync-times.js';
 import { defer, type Deferred, type WaitingBatch } from './waiting-batch.js';
 import { countLines, type WaitingLine } from './waiting-line.js';
 
-/** A disk that needed longer lately is given write and sync apart, so that a claim does not wait for the sync of others. */
+/** A disk that needs longer is given write and sync apart, so that a claim does not wait for the sync of others, and no write blocks. */
 const SLOW_SYNC_MS = 5;
 /** What one write takes at most, unless a single batch is larger. */
 const FLUSH_BYTES = 2 * 2 ** 20;
+
+/** A write without a sync is a blocking one up to this size, as long as the last took no longer than that. */
+const NOW_BYTES = 64 * 1024;
+const NOW_MS = 1;
 
 export interface GroupCommitParts {
   line: WaitingLine;
@@ -50,6 +54,8 @@ export class GroupCommit {
   #flushing: Promise<void> = Promise.resolve();
   #lastWritten: number;
   #lastSynced: number;
+  #lastWriteMs = 0;
+  #syncBegunMs = 0;
   readonly #buffer = Buffer.allocUnsafeSlow(FLUSH_BYTES);
 
   constructor(
@@ -198,17 +204,28 @@ export class GroupCommit {
       const next: WaitingBatch | undefined = line.first;
       batch = next && end + next.bytes <= buffer.length && placement.fitsHere(next, end) ? next : undefined;
     }
-    const synced = this.#mayWriteSynced();
-    const start = this.parts.clock.monoMs();
-    const count = synced
-      ? await current.file.writeSynced(buffer, end, current.offset)
-      : await current.file.write(buffer, end, current.offset);
+    const { synced, count } = await this.#put(buffer, end);
     if (this.#hasFailed()) return;
     if (count !== end) throw new Error(`only ${count} of ${end} bytes were written`);
     current.offset += end;
     this.#lastWritten = last;
     this.#settleWritten(current.segment);
-    if (synced) this.#settleSynced(this.#unsynced.splice(0), last, start);
+    if (synced) this.#settleSynced(this.#unsynced.splice(0), last);
+  }
+
+  /** Writes the first `bytes` of the buffer behind all that was written before, in the way that is the quickest here and now. */
+  async #put(buffer: Buffer, bytes: number): Promise<{ synced: boolean; count: number }> {
+    const { file, offset } = this.parts.chain.current;
+    const synced = this.#mayWriteSynced();
+    const start = this.parts.clock.monoMs();
+    let count: number;
+    if (synced) count = await file.writeSynced(buffer, bytes, offset);
+    else if (this.#mayWriteNow(bytes)) count = file.writeNow(buffer, bytes, offset);
+    else count = await file.write(buffer, bytes, offset);
+    const tookMs = this.parts.clock.monoMs() - start;
+    if (synced) this.parts.times.add(tookMs);
+    else this.#lastWriteMs = tookMs;
+    return { synced, count };
   }
 
   /**
@@ -216,8 +233,23 @@ export class GroupCommit {
    * instead of two, which take as long as the sync itself on a fast disk.
    */
   #mayWriteSynced(): boolean {
-    if (!this.parts.syncs || !this.allSynced || this.parts.times.lastMs > SLOW_SYNC_MS) return false;
+    if (!this.#isFastDisk || !this.allSynced) return false;
     return this.#inFlight.some((batch) => batch.wantsSync) && !this.#inFlight.some((batch) => batch.wantsWrite);
+  }
+
+  /**
+   * Blocking, where the page cache takes it in microseconds: a claim that waits for its write is spared the way through the thread pool. Not
+   * without syncs: it is they that keep the cache from filling up to where the kernel holds up a write. See ADR 0008.
+   */
+  #mayWriteNow(bytes: number): boolean {
+    return this.#isFastDisk && bytes <= NOW_BYTES && this.#lastWriteMs <= NOW_MS;
+  }
+
+  /** And one that syncs. The sync under way counts too: a disk that stands still is not waited for by everybody. */
+  get #isFastDisk(): boolean {
+    const { syncs, times, clock } = this.parts;
+    const isLate = this.#syncing !== undefined && clock.monoMs() - this.#syncBegunMs > SLOW_SYNC_MS;
+    return syncs && !isLate && times.lastMs <= SLOW_SYNC_MS;
   }
 
   #settleWritten(segment: number): void {
@@ -255,17 +287,17 @@ export class GroupCommit {
     this.#inSync = this.#unsynced;
     this.#unsynced = [];
     this.#syncAsked = false;
-    const start = this.parts.clock.monoMs();
+    this.#syncBegunMs = this.parts.clock.monoMs();
     await this.parts.chain.current.file.sync();
     if (this.#hasFailed()) return;
+    this.parts.times.add(this.parts.clock.monoMs() - this.#syncBegunMs);
     const durable = this.#inSync;
     this.#inSync = [];
-    this.#settleSynced(durable, upTo, start);
+    this.#settleSynced(durable, upTo);
     for (const waiter of this.#syncWaiters.splice(0, waiters)) waiter.resolve();
   }
 
-  #settleSynced(durable: readonly WaitingBatch[], upTo: number, start: number): void {
-    this.parts.times.add(this.parts.clock.monoMs() - start);
+  #settleSynced(durable: readonly WaitingBatch[], upTo: number): void {
     this.#lastSynced = upTo;
     for (const batch of durable) batch.nowDurable();
   }

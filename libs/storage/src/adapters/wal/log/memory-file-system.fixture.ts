@@ -6,6 +6,8 @@ export interface Call {
   path: string;
   /** 1 for the first call of all. */
   number: number;
+  /** A call that does not return before it has ended. */
+  blocking: boolean;
 }
 
 /** `short`: a write that stops half way, with no error. Anything else is the `code` of the error. */
@@ -90,12 +92,25 @@ export class MemoryFileSystem implements FileSystem {
 
   /** Returns `short` for a write that is to stop half way. */
   async enter(method: string, path: string): Promise<'short' | undefined> {
-    this.assertAlive(path);
-    const call = { method, path, number: this.calls.length + 1 };
-    this.calls.push(call);
-    const fault = this.fault(call);
+    const fault = this.#faultOf(method, path, false);
     await Promise.resolve();
     this.assertAlive(path);
+    return this.#verdict(fault, method, path);
+  }
+
+  /** For a blocking call. */
+  enterNow(method: string, path: string): 'short' | undefined {
+    return this.#verdict(this.#faultOf(method, path, true), method, path);
+  }
+
+  #faultOf(method: string, path: string, blocking: boolean): string | undefined {
+    this.assertAlive(path);
+    const call = { method, path, number: this.calls.length + 1, blocking };
+    this.calls.push(call);
+    return this.fault(call);
+  }
+
+  #verdict(fault: string | undefined, method: string, path: string): 'short' | undefined {
     if (fault !== undefined && (fault !== 'short' || method !== 'write')) throw systemError(fault === 'short' ? 'EIO' : fault, path);
     return fault === 'short' ? 'short' : undefined;
   }
@@ -134,7 +149,15 @@ class MemoryFile implements OpenFile {
   }
 
   async write(from: Buffer, length: number, position: number): Promise<number> {
-    const fault = await this.#enter('write');
+    return this.#write(await this.#enter('write'), from, length, position);
+  }
+
+  writeNow(from: Buffer, length: number, position: number): number {
+    this.#assertOpen();
+    return this.#write(this.fs.enterNow('write', this.path), from, length, position);
+  }
+
+  #write(fault: 'short' | undefined, from: Buffer, length: number, position: number): number {
     const wanted = fault === 'short' ? Math.floor(length / 2) : length;
     const count = this.fs.disk.write(this.inode, from.subarray(0, wanted), position);
     if (count === 0 && wanted > 0) throw systemError('ENOSPC', this.path);
@@ -183,8 +206,12 @@ class MemoryFile implements OpenFile {
     if (this.holdsLock) this.inode.locked = false;
   }
 
-  #enter(method: string): Promise<'short' | undefined> {
+  #assertOpen(): void {
     if (!this.#open) throw systemError('EBADF', this.path);
+  }
+
+  #enter(method: string): Promise<'short' | undefined> {
+    this.#assertOpen();
     return this.fs.enter(method, this.path);
   }
 }

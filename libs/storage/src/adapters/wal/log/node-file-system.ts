@@ -95,6 +95,10 @@ class NodeFile implements OpenFile {
     return write(this.descriptor, from, length, position);
   }
 
+  writeNow(from: Buffer, length: number, position: number): number {
+    return fs.writeSync(this.descriptor, from, 0, length, position);
+  }
+
   async writeSynced(from: Buffer, length: number, position: number): Promise<number> {
     if (this.syncing !== undefined) return write(this.syncing, from, length, position);
     const count = await this.write(from, length, position);
