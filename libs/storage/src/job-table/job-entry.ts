@@ -24,9 +24,8 @@ export interface JobDetail {
   finishedMono: number;
   progress: JobProgress | null;
   log: readonly string[];
-  /** Storage clock of the last note that was written out, and whether a later one was not. */
+  /** Storage clock of the last note that was written out. */
   notedMono: number;
-  noteUnwritten: boolean;
   result: string | null;
   error: RecordedError | null;
   mark: SettleMark | null;
@@ -86,7 +85,6 @@ export class JobEntry {
       progress: null,
       log: NO_LINES,
       notedMono: -Infinity,
-      noteUnwritten: false,
       result: null,
       error: null,
       mark: null,

@@ -56,6 +56,8 @@ export abstract class JobTableAdapter extends StorageAdapter implements JobExpor
   protected readonly random: () => number;
   readonly #waiters: ClaimWaiters;
   readonly #dueTimer: DueTimer;
+  /** Active jobs whose last note was taken less than a second after the one before, and not kept yet. */
+  readonly #unwrittenNotes = new Set<string>();
   #monoOffset = 0;
   #wakeScheduled = false;
 
@@ -109,7 +111,7 @@ export abstract class JobTableAdapter extends StorageAdapter implements JobExpor
 
   /** What handlers told in the last second, at a clean end. */
   protected keepLastWords(): void {
-    for (const entry of this.table.jobs.oldestFirst()) if (entry.detail?.noteUnwritten) this.#writeNote(entry.id);
+    for (const id of this.#unwrittenNotes) this.#writeNote(id);
   }
 
   /** Looks for claims that can be served now: at the end of this turn's microtasks, so that one batch of new jobs meets a claim as one. */
@@ -283,7 +285,7 @@ export abstract class JobTableAdapter extends StorageAdapter implements JobExpor
 
   #settle(lease: Lease, decide: (now: Now) => Settlement): Ticket {
     this.assertTakes('settle');
-    if (this.table.jobs.get(lease.id)?.detail?.noteUnwritten) this.#writeNote(lease.id);
+    if (this.#unwrittenNotes.has(lease.id)) this.#writeNote(lease.id);
     const { event, refused } = decide(this.now());
     if (event === null) return { written: () => Promise.resolve(), durable: () => this.barrier() ?? Promise.resolve() };
     const ticket = this.keep(event);
@@ -297,17 +299,20 @@ export abstract class JobTableAdapter extends StorageAdapter implements JobExpor
     const event = this.table.note(id, request.progress, request.log ?? []);
     const detail = this.table.jobs.get(id)!.ensureDetail();
     const { mono } = this.now();
-    detail.noteUnwritten = mono - detail.notedMono < NOTE_INTERVAL_MS;
-    if (detail.noteUnwritten) return;
+    if (mono - detail.notedMono < NOTE_INTERVAL_MS) {
+      this.#unwrittenNotes.add(id);
+      return;
+    }
+    this.#unwrittenNotes.delete(id);
     detail.notedMono = mono;
     this.keep(event);
   }
 
   #writeNote(id: string): void {
+    this.#unwrittenNotes.delete(id);
     const entry = this.table.jobs.get(id)!;
-    const detail = entry.ensureDetail();
-    detail.noteUnwritten = false;
-    this.keep({ kind: 'note', id, epoch: entry.epoch, progress: detail.progress, log: detail.log });
+    const { progress, log } = entry.ensureDetail();
+    this.keep({ kind: 'note', id, epoch: entry.epoch, progress, log });
   }
 
   /** R14: shows a snapshot once a flush has covered it, or says after a second that the disk is slow. */
