@@ -109,6 +109,12 @@ export abstract class JobTableAdapter extends StorageAdapter implements JobExpor
     this.#monoOffset = latestMono - this.clock.monoMs();
   }
 
+  /** Every opening begins with a table of its own, and with nothing left over from the one before. */
+  protected beginWith(table: JobTable): void {
+    this.table = table;
+    this.#unwrittenNotes.clear();
+  }
+
   /** What handlers told in the last second, at a clean end. */
   protected keepLastWords(): void {
     for (const id of this.#unwrittenNotes) this.#writeNote(id);

@@ -14,7 +14,7 @@ export class MemoryStorageAdapter extends JobTableAdapter {
   }
 
   protected override doOpen(): Promise<void> {
-    this.table = new JobTable({ random: this.random });
+    this.beginWith(new JobTable({ random: this.random }));
     return Promise.resolve();
   }
 

@@ -70,7 +70,7 @@ export class WalStorageAdapter extends JobTableAdapter {
     this.#full = false;
     const table = new JobTable({ random: this.random, onForget: (entry) => this.#cleaner?.left(entry) });
     const log = await this.#replayInto(table);
-    this.table = table;
+    this.beginWith(table);
     this.#log = log;
     this.#cleaner = new LogCleaner(table, log, encodeJob);
     for (const entry of table.jobs.oldestFirst()) this.#cleaner.placed(entry, entry.segment, entry.recordBytes);
