@@ -53,7 +53,7 @@ describe('DueHeap', () => {
 });
 
 describe('IdIndex', () => {
-  it('walks by id from anywhere, whatever order ids came and went in', () => {
+  it('finds by id, and walks by id from anywhere, whatever order ids came and went in', () => {
     const random = seededRandom(3);
     const index = new IdIndex();
     const naive = new Map<string, JobEntry>();
@@ -61,6 +61,7 @@ describe('IdIndex', () => {
     for (let i = 0; i < ROUNDS; i++) {
       const id = someId();
       const known = naive.get(id);
+      expect(index.get(id)).toBe(known);
       if (known === undefined) {
         const made = entry(id);
         naive.set(id, made);

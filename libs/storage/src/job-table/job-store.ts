@@ -4,11 +4,10 @@ import { IncomingJobs } from './incoming-jobs.js';
 import type { JobEntry } from './job-entry.js';
 import { Shelves } from './shelves.js';
 
-/** All jobs of a table and the ways to find them: by id, by id order, by state and turn, by dedupe key, by age of their record. */
+/** All jobs of a table and the ways to find them: by id, by state and turn, by dedupe key. */
 export class JobStore {
   readonly shelves = new Shelves();
-  readonly incoming = new IncomingJobs((id) => this.#jobs.get(id));
-  readonly #jobs = new Map<string, JobEntry>();
+  readonly incoming = new IncomingJobs((id) => this.#ids.get(id));
   readonly #ids = new IdIndex();
   readonly #onForget: ((entry: JobEntry) => void) | undefined;
 
@@ -18,33 +17,32 @@ export class JobStore {
   }
 
   get(id: string): JobEntry | undefined {
-    return this.#jobs.get(id);
+    return this.#ids.get(id);
   }
 
   insert(entry: JobEntry): void {
-    this.#jobs.set(entry.id, entry);
     this.#ids.add(entry);
     this.shelves.add(entry);
   }
 
   /** Callers have taken the job off a finished shelf, or are replaying. */
   remove(entry: JobEntry): void {
-    this.#jobs.delete(entry.id);
     this.#ids.remove(entry);
     this.shelves.forget(entry);
     this.incoming.forgetKey(entry);
     this.#onForget?.(entry);
   }
 
-  /** All jobs, the one whose record was put or renewed longest ago first. The iterator stays good while jobs come and go. */
-  oldestFirst(): IterableIterator<JobEntry> {
-    return this.#jobs.values();
+  /** All jobs, by id. */
+  all(): JobEntry[] {
+    const jobs: JobEntry[] = [];
+    this.walk(null, (entry) => jobs.push(entry) > 0);
+    return jobs;
   }
 
-  /** A new full record of the job was made: it goes to the end of `oldestFirst`. */
-  renew(entry: JobEntry): void {
-    this.#jobs.delete(entry.id);
-    this.#jobs.set(entry.id, entry);
+  /** Visits jobs whose id is greater than `after` (all, for null), by id, until `visit` returns false. It must not insert or remove any. */
+  walk(after: string | null, visit: (entry: JobEntry) => boolean): void {
+    this.#ids.walk(after, visit);
   }
 
   /** Visits jobs behind `cursor`, by id, until `limit` match or `budget` were looked at; `rest` is where to go on, null at the end. */

@@ -280,7 +280,7 @@ export class JobTable {
    */
   endReplay(now: Now, epochFloor: number): SettleEvent[] {
     this.raiseEpochFloor(epochFloor);
-    const active = this.#shelves.endReplay(this.jobs.oldestFirst(), (entry) => restartDelay(entry, now));
+    const active = this.#shelves.endReplay(this.jobs.all(), (entry) => restartDelay(entry, now));
     return active.map((entry) => this.#takeAway(entry, 'lease_expired', null, now));
   }
 

@@ -82,7 +82,7 @@ export abstract class JobTableAdapter extends StorageAdapter implements JobExpor
 
   exportJobs(): JobExport {
     if (this.lifecycle !== 'open') throw new OrchdError('not_open', `the storage is ${this.lifecycle}`);
-    const { ready, delayed, finished } = standingOrder(this.table.jobs.oldestFirst());
+    const { ready, delayed, finished } = standingOrder(this.table.jobs.all());
     const entries = [...ready, ...delayed, ...finished];
     const now = this.now();
     return { total: entries.length, jobs: movedJobs(entries, now), epochFloor: this.table.epochFloor };

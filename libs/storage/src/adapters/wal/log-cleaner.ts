@@ -25,14 +25,16 @@ const STEP_SCAN = 2000;
  * Keeps the log in proportion to what lives: rewrites the living jobs of the oldest segment at the head, a few at a time, and deletes it.
  *
  * Safe because a segment goes only when no job has its newest full record there, and the log makes the copies durable first. Oldest first,
- * so that a record which buries a job outlives every record of that job. The table keeps its jobs in the order of their newest records;
- * only jobs whose enqueue was on its way while a copy was made stand a little off, which is why the counts decide and not the order.
+ * so that a record which buries a job outlives every record of that job. It looks for them with a hand that goes round all jobs by id: ids
+ * mostly come in order (UUIDv7), and copies are made in order, so that the next segment's jobs are those behind the last one's.
  */
 export class LogCleaner {
   readonly #table: JobTable;
   readonly #log: CleanableLog;
   readonly #encode: (entry: JobEntry) => string;
   readonly #live = new Map<number, number>();
+  /** The last job looked at; null before the first. */
+  #hand: string | null = null;
   #liveBytes = 0;
   #running: Promise<void> | null = null;
   /** Asked for while it ran: what it was to look at may have changed. */
@@ -121,7 +123,7 @@ export class LogCleaner {
     while (!this.#stopped && this.#isDue()) {
       const { oldestSegment } = this.#log.extent();
       if (oldestSegment >= end) return;
-      while (this.#livesIn(oldestSegment) && !this.#stopped) await this.#copyPass(oldestSegment);
+      await this.#copyAll(oldestSegment);
       if (this.#stopped) return;
       await this.#log.removeOldest(oldestSegment);
       this.#live.delete(oldestSegment);
@@ -132,38 +134,37 @@ export class LogCleaner {
     return (this.#live.get(segment) ?? 0) > 0;
   }
 
-  /** Once over all jobs, a few at a time. Resolves when all copies are durable. */
-  async #copyPass(segment: number): Promise<void> {
-    const jobs = this.#table.jobs.oldestFirst();
+  /** Resolves when the segment's living jobs are copied, and all copies are durable. */
+  async #copyAll(segment: number): Promise<void> {
     const underWay: Promise<void>[] = [];
-    for (let done = false; !done && this.#livesIn(segment) && !this.#stopped;) {
-      done = this.#copySome(segment, jobs, underWay);
+    while (this.#livesIn(segment) && !this.#stopped) {
+      const copy = this.#copySome(segment);
+      copy?.catch(() => undefined); // heard where it is awaited; one that failed before it ends the run
+      if (copy) underWay.push(copy);
       if (underWay.length >= STEPS_AHEAD) await underWay.shift();
       await new Promise((resolve) => setImmediate(resolve));
     }
     await Promise.all(underWay);
   }
 
-  /** True at the end of the jobs. */
-  #copySome(segment: number, jobs: Iterator<JobEntry>, underWay: Promise<void>[]): boolean {
+  /** Those of the next jobs that stand in the segment. */
+  #copySome(segment: number): Promise<void> | null {
     const copied: { entry: JobEntry; bytes: number }[] = [];
     let records = '';
-    let done = false;
-    for (let seen = 0; !done && seen < STEP_SCAN && copied.length < STEP_JOBS && records.length < STEP_CHARS; seen++) {
-      const next = jobs.next();
-      if (next.done) done = true;
-      else if (next.value.segment === segment) {
-        const record = this.#encode(next.value);
+    let seen = 0;
+    let last: string | null = null;
+    this.#table.jobs.walk(this.#hand, (entry) => {
+      if (entry.segment === segment) {
+        const record = this.#encode(entry);
         records += record;
-        copied.push({ entry: next.value, bytes: Buffer.byteLength(record) });
+        copied.push({ entry, bytes: Buffer.byteLength(record) });
       }
-    }
-    if (copied.length > 0) {
-      const copy = this.#copy(copied, records);
-      copy.catch(() => undefined); // heard where it is awaited; one that failed before it ends the pass
-      underWay.push(copy);
-    }
-    return done;
+      if (++seen < STEP_SCAN && copied.length < STEP_JOBS && records.length < STEP_CHARS) return true;
+      last = entry.id;
+      return false;
+    });
+    this.#hand = last;
+    return copied.length === 0 ? null : this.#copy(copied, records);
   }
 
   /** A job whose copy is on its way counts as living, but in no segment. */
@@ -173,7 +174,6 @@ export class LogCleaner {
       this.#liveBytes += bytes - entry.recordBytes;
       entry.recordBytes = bytes;
       this.#leave(entry);
-      this.#table.jobs.renew(entry);
     }
     await batch.durable();
     for (const { entry } of copied) if (this.#table.jobs.get(entry.id) === entry) this.#enter(entry, batch.segment);

@@ -73,7 +73,7 @@ export class WalStorageAdapter extends JobTableAdapter {
     this.beginWith(table);
     this.#log = log;
     this.#cleaner = new LogCleaner(table, log, encodeJob);
-    for (const entry of table.jobs.oldestFirst()) this.#cleaner.placed(entry, entry.segment, entry.recordBytes);
+    for (const entry of table.jobs.all()) this.#cleaner.placed(entry, entry.segment, entry.recordBytes);
     this.continueClock(table.latestMono);
     for (const event of table.endReplay(this.now(), log.epochFloor)) this.keep(event);
     this.#cleaner.clean();

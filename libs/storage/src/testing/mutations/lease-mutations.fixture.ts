@@ -90,7 +90,7 @@ export const leaseMutations: readonly Mutation[] = [
         'claim',
         (sound) =>
           function (queue, limit, now) {
-            const first = [...this.jobs.oldestFirst()].filter(({ epoch }) => epoch === 0);
+            const first = [...this.jobs.all()].filter(({ epoch }) => epoch === 0);
             const claimed = sound.call(this, queue, limit, now);
             for (const entry of claimed?.entries ?? []) if (first.includes(entry)) entry.epoch = 1;
             return claimed;
@@ -120,7 +120,7 @@ export const leaseMutations: readonly Mutation[] = [
         'claim',
         (sound) =>
           function (queue, limit, now) {
-            const marks = new Map([...this.jobs.oldestFirst()].map((entry) => [entry, entry.detail?.mark ?? null]));
+            const marks = new Map([...this.jobs.all()].map((entry) => [entry, entry.detail?.mark ?? null]));
             const claimed = sound.call(this, queue, limit, now);
             for (const entry of claimed?.entries ?? []) entry.ensureDetail().mark = marks.get(entry)!;
             return claimed;

@@ -18,7 +18,7 @@ function replayed(name: string, noticedBy: KitChapter, change: (entry: JobEntry,
         'endReplay',
         (sound) =>
           function (now, epochFloor) {
-            for (const entry of this.jobs.oldestFirst()) change(entry, this, now);
+            for (const entry of this.jobs.all()) change(entry, this, now);
             return sound.call(this, now, epochFloor);
           },
       ),

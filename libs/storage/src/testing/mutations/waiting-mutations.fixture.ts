@@ -68,7 +68,7 @@ export const waitingMutations: readonly Mutation[] = [
         'claim',
         (sound) =>
           function (queue, limit, now) {
-            const before = new Map([...this.jobs.oldestFirst()].map((entry) => [entry, entry.detail?.progress ?? null]));
+            const before = new Map([...this.jobs.all()].map((entry) => [entry, entry.detail?.progress ?? null]));
             const claimed = sound.call(this, queue, limit, now);
             for (const entry of claimed?.entries ?? []) entry.ensureDetail().progress = before.get(entry)!;
             return claimed;
