@@ -167,7 +167,7 @@ export class LogCleaner {
     return copied.length === 0 ? null : this.#copy(copied, records);
   }
 
-  /** A job whose copy is on its way counts as living, but in no segment. */
+  /** A job whose copy is on its way counts as living, but in no segment; one that left meanwhile takes no bytes any more. */
   async #copy(copied: readonly { entry: JobEntry; bytes: number }[], records: string): Promise<void> {
     const batch = this.#log.append(records, 'cleaner');
     for (const { entry, bytes } of copied) {
@@ -176,7 +176,7 @@ export class LogCleaner {
       this.#leave(entry);
     }
     await batch.durable();
-    for (const { entry } of copied) if (this.#table.jobs.get(entry.id) === entry) this.#enter(entry, batch.segment);
+    for (const { entry } of copied) if (entry.recordBytes > 0) this.#enter(entry, batch.segment);
   }
 
   #enter(entry: JobEntry, segment: number): void {
