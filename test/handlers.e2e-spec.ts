@@ -48,6 +48,9 @@ describe('--handlers', () => {
           'i-own.mjs': `export const type = 'cpu'; export const handle = () => 1;`,
           'j-idle.mjs': `export const type = 'idle';`,
           'k-typo.mjs': `export const type = 'typo'; export const options = { timeOutMs: 1 }; export const handle = () => 1;`,
+          'l-function.mjs': `export const type = 'f'; export const options = { backoff() {} }; export const handle = () => 1;`,
+          'm-bare.mjs': `throw Object.create(null);`,
+          'n-word.mjs': `(await import('node:worker_threads')).parentPort.postMessage(null); export const type = 'n'; export const handle = () => 1;`,
           '_helper.mjs': `throw new Error('never loaded');`,
           'notes.txt': 'no module',
         }),
@@ -69,10 +72,13 @@ describe('--handlers', () => {
       ['j-idle.mjs', 'exports no function `handle`'],
       ['k-typo.mjs', 'timeOutMs'],
       ['g-options.mjs', 'timeoutMs'],
+      ['l-function.mjs', '`options` hold what is no plain value'],
+      ['m-bare.mjs', 'it threw'],
+      ['n-word.mjs', 'exports no text `type`'],
     ] as const) {
       expect(lines.filter((line) => line.includes(name) && line.includes(reason))).toHaveLength(1);
     }
-    expect(lines).toHaveLength(9);
+    expect(lines).toHaveLength(12);
   });
 
   it('stops in time although a thread stands in native code, and gives its job back', async () => {

@@ -55,12 +55,26 @@ describe('a job of type http', () => {
     expect(await run(service, { url: server.url })).toMatchObject({ attempts: 0, releases: 1, starts: 2 });
   });
 
+  it.each(['1.5', '-5', 'soon', 'Sun Nov 6'])('takes a Retry-After that says nothing (%s) for a failed attempt', async (retryAfter) => {
+    const server = await target((_, response) => response.writeHead(503, { 'retry-after': retryAfter }).end());
+    const service = await orchd.start({ flags: ['--http-allow', server.host] });
+    expect(await run(service, { url: server.url }, 'dead')).toMatchObject({ attempts: 3, releases: 0, starts: 3 });
+  });
+
+  it.each(['0', 'Thu, 01 Jan 1970 00:00:00 GMT'])('waits a second where Retry-After says at once (%s)', async (retryAfter) => {
+    const server = await target((n, response) => response.writeHead(n === 1 ? 503 : 200, { 'retry-after': retryAfter }).end());
+    const service = await orchd.start({ flags: ['--http-allow', server.host] });
+    const job = await run(service, { url: server.url });
+    expect(job).toMatchObject({ attempts: 0, releases: 1, starts: 2 });
+    expect(Number(job.finished_at) - Number(job.created_at)).toBeGreaterThanOrEqual(1000);
+  });
+
   it('is not taken for hung while a slow answer is on its way, but ended by its own time limit', async () => {
     const server = await target((n, response) => void (n === 1 && setTimeout(() => response.end('late'), 1000)));
     const service = await orchd.start({ flags: ['--http-allow', server.host, '--hb-timeout-ms', '100'] });
     expect(await run(service, { url: server.url })).toMatchObject({ requeues: 0, starts: 1, result: { body: 'late' } });
     const cut = await run(service, { url: server.url, timeout_ms: 50 }, 'dead');
-    expect(cut).toMatchObject({ attempts: 3, requeues: 0, error: { code: 'failed' } });
+    expect(cut).toMatchObject({ attempts: 3, requeues: 0, error: { code: 'failed', message: 'no whole answer within 50 ms' } });
   });
 
   it('follows a redirect to another allowed host, without the credentials; one that is not allowed is refused at once', async () => {

@@ -16,5 +16,11 @@ const candidates: unknown[] = [exported, exported.default, inner?.default];
 const handles = candidates.some(
   (candidate) => typeof candidate === 'function' || typeof (candidate as Declaring | null)?.handle === 'function',
 );
-parentPort!.postMessage({ type: exported.type ?? inner?.type, options: exported.options ?? inner?.options ?? {}, handles });
+const options: unknown = exported.options ?? inner?.options ?? {};
+try {
+  parentPort!.postMessage({ type: exported.type ?? inner?.type, options, handles });
+} catch (error) {
+  // What cannot be cloned is told as a DOMException, which does not cross itself.
+  throw new Error(`its \`type\` or \`options\` hold what is no plain value: ${(error as Error).message}`, { cause: String(error) });
+}
 process.exit();

@@ -1,4 +1,5 @@
 import type { HandlerOptions } from '@orchd/queue';
+import { inspect } from 'node:util';
 import { Worker } from 'node:worker_threads';
 
 export interface Declaration {
@@ -6,8 +7,8 @@ export interface Declaration {
   readonly options: HandlerOptions;
 }
 
-/** As the thread tells it, unchecked. */
-type Declared = Record<keyof Declaration | 'handles', unknown>;
+/** As the thread tells it, unchecked: the module has a line of its own to us. */
+type Declared = Partial<Record<keyof Declaration | 'handles', unknown>> | null;
 
 const THREAD = new URL('./declaration.thread.js', import.meta.url);
 const LIMIT_MS = 10_000;
@@ -25,7 +26,7 @@ export async function readDeclaration(module: URL): Promise<Declaration> {
   try {
     const declared = await new Promise<Declared>((resolve, reject) => {
       worker.once('message', resolve);
-      worker.once('error', reject);
+      worker.once('error', (thrown: unknown) => reject(thrown instanceof Error ? thrown : new Error(`it threw ${inspect(thrown)}`)));
       worker.once('exit', (code) => reject(new Error(`it ended the thread that loaded it, with code ${code}`)));
       limit = setTimeout(() => reject(new Error(`it was not loaded within ${LIMIT_MS} ms`)), LIMIT_MS);
     });
@@ -37,7 +38,8 @@ export async function readDeclaration(module: URL): Promise<Declaration> {
   }
 }
 
-function checked({ type, options, handles }: Declared): Declaration {
+function checked(declared: Declared): Declaration {
+  const { type, options, handles } = declared ?? {};
   if (typeof type !== 'string') throw new Error('it exports no text `type`');
   if (handles !== true) throw new Error('it exports no function `handle`');
   if (typeof options !== 'object' || options === null) throw new Error('its `options` are no object');
