@@ -1,6 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { rmSync } from 'node:fs';
+import { once } from 'node:events';
+import { renameSync, rmSync } from 'node:fs';
 import { mkdtemp } from 'node:fs/promises';
+import { createServer, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describeWith } from './harness/index.js';
@@ -11,14 +13,19 @@ const app = new InstalledApp();
 
 /** Sends a mail in one process and looks for its job in another. */
 async function sendAndShow(env: Record<string, string>): Promise<void> {
-  const sent = JSON.parse(await app.run(['send', 'ada@example.org'], env)) as { id: string };
+  const sent = lastLine(await app.run(['send', 'ada@example.org'], env)) as { id: string };
   expect(sent).toMatchObject({
     type: 'mail.send',
     state: 'done',
     starts: 1,
     result: { messageId: '<ada%40example.org@mail.example.org>' },
   });
-  expect(JSON.parse(await app.run(['show', sent.id], env))).toEqual(sent);
+  expect(lastLine(await app.run(['show', sent.id], env))).toEqual(sent);
+}
+
+/** What the application says; Nest may have warned before. */
+function lastLine(output: string): unknown {
+  return JSON.parse(output.trimEnd().split('\n').at(-1)!);
 }
 
 beforeAll(async () => {
@@ -50,5 +57,29 @@ describe('the packages, installed from their tarballs', () => {
 describeWith([REDIS], 'the same application with another configuration', () => {
   const redis = new RedisFixture();
 
-  it('has its jobs in Redis', () => sendAndShow({ ORCHD_STORAGE: 'redis', ORCHD_REDIS_URL: redis.server.url }));
+  const env = () => ({ ORCHD_STORAGE: 'redis', ORCHD_REDIS_URL: redis.server.url });
+
+  it('has its jobs in Redis', () => sendAndShow(env()));
+
+  it('waits for a Redis that is not there yet', async () => {
+    await redis.server.kill();
+    const nothing = createServer().listen(redis.server.port, '127.0.0.1');
+    const done = sendAndShow(env());
+    const [socket] = (await Promise.race([once(nothing, 'connection'), done])) as [Socket];
+    nothing.close();
+    socket.destroy();
+    await once(nothing, 'close');
+    await redis.server.begin();
+    await done;
+  });
+
+  it('is told the name of the client that it has not installed', async () => {
+    const client = join(app.folder, 'node_modules/ioredis');
+    renameSync(client, `${client}-not`);
+    try {
+      await expect(app.run(['show', 'x'], env())).rejects.toThrow('npm install ioredis');
+    } finally {
+      renameSync(`${client}-not`, client);
+    }
+  });
 });

@@ -1,4 +1,4 @@
-import type { StorageAdapter } from './contract/index.js';
+import { OrchdError, type StorageAdapter } from './contract/index.js';
 import { resolveStorageSettings, type StorageSettings } from './storage.settings.js';
 
 /**
@@ -19,8 +19,16 @@ export async function createStorage(settings: StorageSettings = {}): Promise<Sto
       return new WalStorageAdapter({ dir: dataDir, fsync, segmentBytes: walSegmentBytes, force, warn, onReplay });
     }
     case 'redis': {
-      const { RedisStorageAdapter } = await import('./adapters/redis/index.js');
+      const { RedisStorageAdapter } = await import('./adapters/redis/index.js').catch(needsClient);
       return new RedisStorageAdapter({ url: redisUrl, prefix: redisPrefix, warn });
     }
   }
+}
+
+/** The client is an optional peer: whoever has not installed it is told its name. */
+function needsClient(cause: unknown): never {
+  const isMissing =
+    cause instanceof Error && 'code' in cause && cause.code === 'ERR_MODULE_NOT_FOUND' && cause.message.includes("'ioredis'");
+  if (!isMissing) throw cause;
+  throw new OrchdError('storage_unavailable', "storage 'redis' needs the package ioredis: npm install ioredis", { cause });
 }

@@ -21,6 +21,6 @@ try {
   parentPort!.postMessage({ type: exported.type ?? inner?.type, options, handles });
 } catch (error) {
   // What cannot be cloned is told as a DOMException, which does not cross itself.
-  throw new Error(`its \`type\` or \`options\` hold what is no plain value: ${(error as Error).message}`, { cause: String(error) });
+  throw new Error(`its \`type\` or \`options\` hold what is no plain value: ${(error as Error).message}`, { cause: error });
 }
 process.exit();

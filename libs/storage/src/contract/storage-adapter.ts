@@ -12,6 +12,7 @@ import {
   checkText,
 } from './arguments.js';
 import { checkDuration, checkLimit } from './arguments.js';
+import { MAX_TIMER_MS } from './clock.js';
 import { OrchdError } from './errors.js';
 import { LIMITS, type JobError, type JobRecord, type Lease } from './job-record.js';
 import type {
@@ -186,6 +187,8 @@ export abstract class StorageAdapter {
 
   async #open(): Promise<void> {
     this.#state = 'opening';
+    // Nothing else does where the storage is waited for before a port is opened, and a process that ends then says nothing.
+    const keepsAlive = setInterval(() => undefined, MAX_TIMER_MS);
     try {
       await Promise.resolve(); // else an adapter that throws at once would leave its refusal behind for every later open
       await this.doOpen();
@@ -194,6 +197,8 @@ export abstract class StorageAdapter {
       this.#state = 'closed';
       this.#opening = null;
       throw error;
+    } finally {
+      clearInterval(keepsAlive);
     }
   }
 
